@@ -1,0 +1,38 @@
+// Package v1alpha1 names everything that vpod-scheduler reads from and writes to a cluster. No other place spells
+// these identifiers.
+package v1alpha1
+
+const (
+	// GroupName is the API group, and the prefix of every label, annotation, taint and resource below.
+	GroupName = "vpod.dev"
+
+	// ResourceVReplicas is the extended resource that an adapter offers, and of which a placeholder pod requests
+	// exactly 1. Unit: vreplicas.
+	ResourceVReplicas = GroupName + "/vreplicas"
+
+	// LabelPool names the pool of adapters: on a node the one it belongs to, on a placeholder the one it may use.
+	LabelPool = GroupName + "/pool"
+	// LabelOrdinal is a node's ordinal in its pool's StatefulSet: a decimal number from 0, without sign or leading
+	// zeros, and unique in the pool.
+	LabelOrdinal = GroupName + "/ordinal"
+	// LabelHost is the name of the real node that an adapter runs on. A node without it is its own host.
+	LabelHost = GroupName + "/host"
+	// LabelVPod names the vpod, in the placeholder's own namespace, whose vreplica a placeholder is.
+	LabelVPod = GroupName + "/vpod"
+
+	// AnnotationMaxAdapters is, on a placeholder, the most adapters that its vpod may use: a decimal number from 1.
+	AnnotationMaxAdapters = GroupName + "/max-adapters"
+
+	// TaintPool is the key of the taint, with the pool's name as value, that keeps other pods off adapters.
+	TaintPool = GroupName + "/pool"
+
+	// SchedulerName selects the profile that spreads for availability.
+	SchedulerName = "vpod-scheduler"
+	// SchedulerNameMaxFillUp selects the profile that packs.
+	SchedulerNameMaxFillUp = "vpod-scheduler-maxfillup"
+
+	// Namespace is where the scheduler runs.
+	Namespace = "vpod-system"
+	// SchedulerLease is the leader-election lease of the scheduler, in Namespace.
+	SchedulerLease = "vpod-scheduler"
+)

@@ -1,0 +1,10 @@
+// Package placement is the arithmetic of vpod-scheduler: which adapters may take a vreplica of a vpod, and which of
+// them is best. Values go in, decisions with their numbers come out. It imports the standard library only, logs
+// nothing and reads no clock.
+//
+// A Pool holds the adapters of one pool and how the vreplicas of every vpod are spread over them. A Tally is what one
+// vreplica sees of it: counts, minima, eligible adapters. Verdicts (Fit, Limit, Skew, Domains) answer the hard rules
+// for one adapter, a Ranking orders the adapters that passed.
+//
+// All quantities are vreplicas unless said otherwise.
+package placement
