@@ -20,6 +20,12 @@ const (
 	// LabelVPod names the vpod, in the placeholder's own namespace, whose vreplica a placeholder is.
 	LabelVPod = GroupName + "/vpod"
 
+	// LabelRoleAdapter shows a node as "adapter" in the column ROLES of kubectl get nodes. Its value is empty.
+	LabelRoleAdapter = "node-role.kubernetes.io/adapter"
+	// RegionOfAdapters is the region that all virtual nodes are in: the node controller counts failures by region and
+	// zone, and those of virtual nodes must not count as failures of the real zone.
+	RegionOfAdapters = GroupName
+
 	// AnnotationMaxAdapters is, on a placeholder, the most adapters that its vpod may use: a decimal number from 1.
 	AnnotationMaxAdapters = GroupName + "/max-adapters"
 

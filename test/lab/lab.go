@@ -1,0 +1,147 @@
+// Package lab runs a Kubernetes control plane of real parts on this machine: etcd, kube-apiserver with RBAC, and where
+// wanted kube-controller-manager, kwok for real nodes whose kubelet is simulated, and schedulers. Labs do not see each
+// other: each has its own ports and data folder, and nothing of it outlives the process that started it, not even when
+// that is killed.
+//
+// It starts etcd and kube-apiserver by itself and not through envtest, whose processes outlive a killed test.
+package lab
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+)
+
+// AllControllers makes kube-controller-manager run all that it runs in a cluster.
+var AllControllers = []string{"*"}
+
+// Options choose what runs beside etcd and kube-apiserver. The fewer processes, the faster.
+type Options struct {
+	// Controllers are the controllers of kube-controller-manager, as its flag --controllers takes them. None: it is
+	// not started, and pods need no service account.
+	Controllers []string
+	// Kwok simulates the kubelets of the nodes that Host describes.
+	Kwok bool
+	// ControllerManagerArgs are more flags of kube-controller-manager.
+	ControllerManagerArgs []string
+}
+
+// Lab is a running control plane.
+type Lab struct {
+	options Options
+	// root is the folder of this module, bin its folder of programs.
+	root, bin string
+	folder    *folder
+	ports     struct{ etcd, apiServer int }
+	apiServer *Process
+	config    *rest.Config
+	client    kubernetes.Interface
+
+	mu         sync.Mutex
+	processes  []*Process
+	installed  bool
+	schedulers int
+}
+
+// Start brings a lab up; the context bounds how long that may take. The caller stops it.
+func Start(ctx context.Context, options Options) (*Lab, error) {
+	root, err := findRoot()
+	if err != nil {
+		return nil, err
+	}
+	l := &Lab{options: options, root: root, bin: filepath.Join(root, "bin")}
+	if l.folder, err = newFolder(); err != nil {
+		return nil, err
+	}
+	if err := l.start(ctx); err != nil {
+		l.Stop()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *Lab) start(ctx context.Context) error {
+	if err := l.startControlPlane(ctx); err != nil {
+		return err
+	}
+	if err := l.connect(); err != nil {
+		return err
+	}
+	if len(l.options.Controllers) > 0 {
+		if err := l.startControllerManager(ctx); err != nil {
+			return err
+		}
+	}
+	if l.options.Kwok {
+		if err := l.startKwok(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stop ends everything that the lab started and removes its data. There is nothing to save, so it kills.
+func (l *Lab) Stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, p := range l.processes {
+		wg.Go(p.Kill)
+	}
+	wg.Wait()
+	l.processes = nil
+	if err := l.folder.remove(); err != nil {
+		// A leftover folder is swept by the next lab; failing the caller's work for it would help nobody.
+		klog.Background().Error(err, "Lab left its data behind")
+	}
+}
+
+// Config is an administrator's access, without a client-side rate limit.
+func (l *Lab) Config() *rest.Config { return rest.CopyConfig(l.config) }
+
+// Client is an administrator's client.
+func (l *Lab) Client() kubernetes.Interface { return l.client }
+
+// Dir is the lab's data folder, where each process has its log.
+func (l *Lab) Dir() string { return l.folder.path }
+
+// path is a file in the data folder.
+func (l *Lab) path(name string) string { return filepath.Join(l.folder.path, name) }
+
+// run starts one of the programs in bin and has Stop end it.
+func (l *Lab) run(
+	ctx context.Context, name, program string, ready func(context.Context) error, args ...string,
+) (*Process, error) {
+	path, err := l.program(program)
+	if err != nil {
+		return nil, err
+	}
+	p := newProcess(l.folder.path, name, path, ready, args...)
+	l.mu.Lock()
+	l.processes = append(l.processes, p)
+	l.mu.Unlock()
+	if err := p.Start(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// RestartAPIServer kills kube-apiserver and starts it again on the same port with the same data, as after a crash.
+// Open watches break; what they would have told meanwhile is in etcd.
+func (l *Lab) RestartAPIServer(ctx context.Context) error {
+	l.apiServer.Kill()
+	return l.apiServer.Start(ctx)
+}
+
+// APIServer is the process of kube-apiserver, for tests that stop it for a while.
+func (l *Lab) APIServer() *Process { return l.apiServer }
+
+// loopback is the URL of a path that a local program serves on the port.
+func loopback(scheme string, port int, path string) string {
+	return fmt.Sprintf("%s://127.0.0.1:%d%s", scheme, port, path)
+}

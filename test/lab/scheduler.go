@@ -1,0 +1,105 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+)
+
+// schedulerManifests is what a user applies to install the scheduler.
+const schedulerManifests = "manifests/scheduler"
+
+// FastFailover are flags of a scheduler that have a standby take over within seconds, for tests that wait for it.
+var FastFailover = []string{
+	"--leader-elect-lease-duration=3s",
+	"--leader-elect-renew-deadline=2s",
+	"--leader-elect-retry-period=500ms",
+}
+
+// SchedulerOptions differ from a plain run of the program in what a test needs.
+type SchedulerOptions struct {
+	// Config is a file with the scheduler's configuration. Empty: what ships inside the program.
+	Config string
+	// Verbosity is that of the log.
+	Verbosity int
+	// Args are more flags.
+	Args []string
+}
+
+// StartScheduler runs one replica of our scheduler with the service account of the manifests, and so with its rights
+// and no others, and returns when it is ready. It installs the manifests first if nobody has yet.
+func (l *Lab) StartScheduler(ctx context.Context, options SchedulerOptions) (*Process, error) {
+	if err := l.InstallScheduler(ctx); err != nil {
+		return nil, err
+	}
+	kubeconfig, err := l.ServiceAccountKubeconfig(ctx, v1alpha1.Namespace, v1alpha1.SchedulerName)
+	if err != nil {
+		return nil, err
+	}
+	return l.runScheduler(ctx, schedulerProgram, kubeconfig, options)
+}
+
+// StartKubeScheduler runs the stock kube-scheduler, which places the pods of default-scheduler. Its lease is its own.
+func (l *Lab) StartKubeScheduler(ctx context.Context, options SchedulerOptions) (*Process, error) {
+	return l.runScheduler(ctx, "kube-scheduler", l.Kubeconfig(), options)
+}
+
+func (l *Lab) runScheduler(
+	ctx context.Context, program, kubeconfig string, options SchedulerOptions,
+) (*Process, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{
+		"--kubeconfig=" + kubeconfig,
+		"--authentication-kubeconfig=" + kubeconfig,
+		"--authorization-kubeconfig=" + kubeconfig,
+		"--bind-address=127.0.0.1",
+		fmt.Sprintf("--secure-port=%d", port),
+		fmt.Sprintf("--v=%d", options.Verbosity),
+	}
+	if options.Config != "" {
+		args = append(args, "--config="+options.Config)
+	}
+	l.mu.Lock()
+	name := fmt.Sprintf("%s-%d", program, l.schedulers)
+	l.schedulers++
+	l.mu.Unlock()
+	return l.run(ctx, name, program, serves(loopback("https", port, "/readyz")), append(args, options.Args...)...)
+}
+
+// InstallScheduler applies the scheduler's manifests, once, with a Deployment of no replicas: the processes of
+// StartScheduler stand for its pods, which could not run here and would wait forever.
+func (l *Lab) InstallScheduler(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.installed {
+		return nil
+	}
+	overlay := l.path("install")
+	if err := os.Mkdir(overlay, 0o700); err != nil {
+		return fmt.Errorf("making the overlay: %w", err)
+	}
+	// The base of a kustomization must be a relative path, counted from the folder itself and not from a link to it.
+	from, err := filepath.EvalSymlinks(overlay)
+	if err != nil {
+		return fmt.Errorf("resolving the overlay: %w", err)
+	}
+	base, err := filepath.Rel(from, filepath.Join(l.root, schedulerManifests))
+	if err != nil {
+		return fmt.Errorf("finding the manifests: %w", err)
+	}
+	content := fmt.Sprintf("resources: [%q]\nreplicas: [{name: %s, count: 0}]\n", base, v1alpha1.SchedulerName)
+	if err := os.WriteFile(filepath.Join(overlay, "kustomization.yaml"), []byte(content), 0o600); err != nil {
+		return fmt.Errorf("writing the overlay: %w", err)
+	}
+	if err := l.Apply(ctx, overlay); err != nil {
+		return fmt.Errorf("installing the scheduler's manifests: %w", err)
+	}
+	l.installed = true
+	return nil
+}
