@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -72,17 +73,14 @@ func (l *Lab) start(ctx context.Context) error {
 	if err := l.connect(); err != nil {
 		return err
 	}
+	group, ctx := errgroup.WithContext(ctx)
 	if len(l.options.Controllers) > 0 {
-		if err := l.startControllerManager(ctx); err != nil {
-			return err
-		}
+		group.Go(func() error { return l.startControllerManager(ctx) })
 	}
 	if l.options.Kwok {
-		if err := l.startKwok(ctx); err != nil {
-			return err
-		}
+		group.Go(func() error { return l.startKwok(ctx) })
 	}
-	return nil
+	return group.Wait()
 }
 
 // Stop ends everything that the lab started and removes its data. There is nothing to save, so it kills.

@@ -14,6 +14,11 @@ import (
 
 var ready = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Lab"}}
 
+// runs names what acts as a node's kubelet, for the column VERSION of kubectl get nodes.
+func runs(kubelet string) corev1.NodeSystemInfo {
+	return corev1.NodeSystemInfo{KubeletVersion: kubelet}
+}
+
 // Host is a real node, whose kubelet kwok simulates. An empty zone leaves the label out.
 func Host(name, zone string) *corev1.Node {
 	node := &corev1.Node{
@@ -22,7 +27,7 @@ func Host(name, zone string) *corev1.Node {
 			Labels:      map[string]string{corev1.LabelHostname: name, corev1.LabelOSStable: "linux"},
 			Annotations: map[string]string{nodeAnnotation: simulated},
 		},
-		Status: corev1.NodeStatus{Conditions: ready, Allocatable: corev1.ResourceList{
+		Status: corev1.NodeStatus{Conditions: ready, NodeInfo: runs("kwok"), Allocatable: corev1.ResourceList{
 			corev1.ResourceCPU:    resource.MustParse("8"),
 			corev1.ResourceMemory: resource.MustParse("32Gi"),
 			corev1.ResourcePods:   resource.MustParse("110"),
@@ -63,7 +68,7 @@ func (a Adapter) Node() *corev1.Node {
 				{Key: v1alpha1.TaintPool, Value: a.Pool, Effect: corev1.TaintEffectNoSchedule},
 			},
 		},
-		Status: corev1.NodeStatus{Conditions: ready, Allocatable: corev1.ResourceList{
+		Status: corev1.NodeStatus{Conditions: ready, NodeInfo: runs("vpod-lab"), Allocatable: corev1.ResourceList{
 			v1alpha1.ResourceVReplicas: *resource.NewQuantity(a.Capacity, resource.DecimalSI),
 			corev1.ResourceCPU:         resource.MustParse("1m"),
 			corev1.ResourceMemory:      resource.MustParse("1Ki"),

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"sigs.k8s.io/yaml"
+
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
 
@@ -62,13 +64,17 @@ func (l *Lab) runScheduler(
 		fmt.Sprintf("--secure-port=%d", port),
 		fmt.Sprintf("--v=%d", options.Verbosity),
 	}
-	if options.Config != "" {
-		args = append(args, "--config="+options.Config)
-	}
 	l.mu.Lock()
 	name := fmt.Sprintf("%s-%d", program, l.schedulers)
 	l.schedulers++
 	l.mu.Unlock()
+	if options.Config != "" {
+		config := l.path(name + ".yaml")
+		if err := configure(options.Config, kubeconfig, config); err != nil {
+			return nil, err
+		}
+		args = append(args, "--config="+config)
+	}
 	return l.run(ctx, name, program, serves(loopback("https", port, "/readyz")), append(args, options.Args...)...)
 }
 
@@ -101,5 +107,31 @@ func (l *Lab) InstallScheduler(ctx context.Context) error {
 		return fmt.Errorf("installing the scheduler's manifests: %w", err)
 	}
 	l.installed = true
+	return nil
+}
+
+// configure copies a scheduler's configuration and puts the access into it: beside --config, a scheduler ignores
+// --kubeconfig.
+func configure(from, kubeconfig, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return fmt.Errorf("reading the scheduler's configuration: %w", err)
+	}
+	config := map[string]any{}
+	if err := yaml.Unmarshal(content, &config); err != nil {
+		return fmt.Errorf("decoding the scheduler's configuration %s: %w", from, err)
+	}
+	connection, ok := config["clientConnection"].(map[string]any)
+	if !ok {
+		connection = map[string]any{}
+	}
+	connection["kubeconfig"] = kubeconfig
+	config["clientConnection"] = connection
+	if content, err = yaml.Marshal(config); err != nil {
+		return fmt.Errorf("encoding the scheduler's configuration: %w", err)
+	}
+	if err := os.WriteFile(to, content, 0o600); err != nil {
+		return fmt.Errorf("writing the scheduler's configuration: %w", err)
+	}
 	return nil
 }
