@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
@@ -98,6 +99,7 @@ func TestNothingActsAsDefaultScheduler(t *testing.T) {
 type kustomization struct {
 	Namespace          string   `json:"namespace"`
 	Resources          []string `json:"resources"`
+	Images             []struct{ Name string }
 	ConfigMapGenerator []struct {
 		Name, Namespace string
 		Files           []string
@@ -140,6 +142,14 @@ func TestKustomization(t *testing.T) {
 	if volume := pod.Volumes[0]; generated.Namespace != v1alpha1.Namespace || volume.ConfigMap.Name != generated.Name ||
 		pod.Containers[0].VolumeMounts[0].Name != volume.Name {
 		t.Errorf("the Deployment mounts the ConfigMap %s, generated is %s/%s", volume.ConfigMap.Name, generated.Namespace, generated.Name)
+	}
+	for _, rule := range decodeOne[rbacv1.Role](t, "Role").Rules {
+		if slices.Contains(rule.ResourceNames, generated.Name) {
+			t.Errorf("kustomize would add the hash of the ConfigMap to the name %s in %v", generated.Name, rule)
+		}
+	}
+	if len(k.Images) != 1 || pod.Containers[0].Image != k.Images[0].Name {
+		t.Errorf("the Deployment's image is %s, overlays replace %v", pod.Containers[0].Image, k.Images)
 	}
 	wantArg := "--config=" + path.Join(pod.Containers[0].VolumeMounts[0].MountPath, "config.yaml")
 	if diff := cmp.Diff([]string{wantArg}, pod.Containers[0].Args); diff != "" {
