@@ -1,0 +1,68 @@
+# `make` alone lists the targets.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+# Every target keeps all cores busy by itself.
+.NOTPARALLEL:
+.PHONY: help build bin/vpod-scheduler bin/vpod-lab tools lab demo test test-unit test-integration verify generate image \
+	clean distclean
+
+# The one place where versions come from: ours from the tags of git, that of the scheduler we extend from go.mod.
+VERSION ?= $(or $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null),v0.0.0-dev)
+KUBERNETES := $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' go.mod)
+# gitVersion is what the scheduler writes to its log and metrics and calls itself to the API server. It has to begin with
+# the version of Kubernetes: feature gates and metrics compare it with the versions that they changed in.
+LDFLAGS := -X main.version=$(VERSION) -X k8s.io/component-base/version.gitVersion=$(KUBERNETES)+vpod-scheduler-$(VERSION)
+
+# What the lab starts, beside our own scheduler.
+LAB := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok
+
+IMAGE ?= vpod-scheduler
+# A tag may not hold the + that a version may.
+IMAGE_TAG ?= $(subst +,-,$(VERSION))
+CONTAINER_TOOL ?= docker
+
+help: ## List the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+build: bin/vpod-scheduler bin/vpod-lab ## Build our programs into bin/.
+
+# Go itself knows whether anything has to be done. -buildvcs=false: the version above says it, and a checkout that
+# somebody else owns, as containers have it, builds as well.
+bin/vpod-scheduler:
+	go build -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/scheduler
+
+bin/vpod-lab:
+	go build -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/vpod-lab
+
+tools: ## Build the control plane of the lab into bin/: about 15 minutes the first time, on two cores.
+	hack/tools/build.sh $(LAB)
+
+lab: tools build ## Run the lab until Ctrl-C: a control plane with simulated hosts, adapters and our scheduler.
+	bin/vpod-lab
+
+demo: tools build ## Show the scheduler at work in a lab of its own, and check what it does.
+	bin/vpod-lab demo
+
+test: test-unit test-integration ## Run all tests.
+
+test-unit: ## Run the unit tests, with the race detector.
+	go test -race ./cmd/... ./pkg/... ./manifests/... ./hack/...
+
+test-integration: tools build ## Run the tests on labs.
+	go test -timeout 20m ./test/...
+
+verify: ## Run every check of the code, and list those that fail.
+	hack/verify.sh
+
+generate: ## Bring up to date what is derived from something else, formatting included.
+	hack/update.sh
+
+image: ## Build the image: IMAGE, IMAGE_TAG and CONTAINER_TOOL say what and with what.
+	$(CONTAINER_TOOL) build -f hack/image/Dockerfile --build-arg VERSION=$(VERSION) -t $(IMAGE):$(IMAGE_TAG) .
+
+clean: ## Remove our programs and what tests left behind.
+	rm -rf bin/vpod-scheduler bin/vpod-lab _artifacts
+
+distclean: clean ## Remove the control plane of the lab, too; it takes minutes to build again.
+	rm -rf bin

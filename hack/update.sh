@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Brings up to date everything that is derived from something else. hack/verify.sh runs it on a copy and compares.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# The lab runs the Kubernetes that the scheduler extends: the pins of hack/tools follow go.mod.
+edits=$(awk '
+  $1 == "k8s.io/kubernetes" { print "-require=k8s.io/kubernetes@" $2 }
+  $2 == "=>" { print "-replace=" $1 "=" $3 "@" $4 }
+' go.mod)
+# shellcheck disable=SC2086 # one argument a line
+(cd hack/tools && go mod edit $edits)
+
+# The image is built with the Go that go.mod asks for.
+minor=$(awk '$1 == "go" { split($2, v, "."); print v[1] "." v[2] }' go.mod)
+sed "s|golang:[0-9.]*|golang:$minor|" hack/image/Dockerfile >hack/image/Dockerfile.new
+mv hack/image/Dockerfile.new hack/image/Dockerfile
+
+gofmt -w cmd hack manifests pkg test
