@@ -6,28 +6,33 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"text/template"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
 	"vpod.dev/vpod-scheduler/test/lab/demo"
 )
 
-const invitation = `The lab runs: %[1]d simulated hosts in 3 zones, and on each an adapter of the pool "%[2]s" with room for %[3]d vreplicas.
+var invitation = template.Must(template.New("invitation").Parse(
+	`The lab runs: {{.Adapters}} simulated hosts in {{.Zones}} zones, and on each host an adapter of the pool "{{.Pool}}" with room for
+{{.Capacity}} vreplicas.
 
-  export KUBECONFIG=%[4]s
+  export KUBECONFIG={{.Kubeconfig}}
 
 Then try, for example:
 
-  bin/kubectl get nodes -L topology.kubernetes.io/zone,vpod.dev/host
-  bin/kubectl apply -f %[5]s        # a vpod of 12 vreplicas
-  bin/kubectl -n %[6]s get pods -o wide --sort-by=.spec.nodeName
-  bin/kubectl cordon %[2]s-1
-  bin/kubectl -n %[6]s scale replicaset orders --replicas=70
-  bin/kubectl -n %[6]s events --types=Warning        # why some of them wait
+  bin/kubectl get nodes -L {{.ZoneLabel}},{{.HostLabel}}
+  bin/kubectl apply -f {{.Sample}}        # a vpod of {{.VPod.Replicas}} vreplicas
+  bin/kubectl -n {{.VPod.Namespace}} get pods -o wide --sort-by=.spec.nodeName
+  bin/kubectl cordon {{.Pool}}-1
+  bin/kubectl -n {{.VPod.Namespace}} scale replicaset {{.VPod.Name}} --replicas=70
+  bin/kubectl -n {{.VPod.Namespace}} events --types=Warning        # why some of them wait
 
-The logs are in %[7]s. Ctrl-C ends the lab and removes it.
-`
+The logs are in {{.Dir}}. Ctrl-C ends the lab and removes it.
+`))
 
 // stay says how to use the lab and keeps it until the user ends it.
 func stay(ctx context.Context, l *lab.Lab, out io.Writer) error {
@@ -40,10 +45,13 @@ func stay(ctx context.Context, l *lab.Lab, out io.Writer) error {
 	if err := os.WriteFile(sample, content, 0o600); err != nil {
 		return fmt.Errorf("writing the sample: %w", err)
 	}
-	_, err = fmt.Fprintf(out, invitation,
-		demo.Adapters, demo.Pool, demo.Capacity, l.Kubeconfig(), sample, demo.Namespace, l.Dir())
+	err = invitation.Execute(out, map[string]any{
+		"Adapters": demo.Adapters, "Zones": len(demo.Zones), "Pool": demo.Pool, "Capacity": demo.Capacity,
+		"Kubeconfig": l.Kubeconfig(), "Dir": l.Dir(), "Sample": sample, "VPod": vpod,
+		"ZoneLabel": corev1.LabelTopologyZone, "HostLabel": v1alpha1.LabelHost,
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("saying how to use the lab: %w", err)
 	}
 	<-ctx.Done()
 	return nil

@@ -156,7 +156,8 @@ func TestWaitSaysWhatIsMissing(t *testing.T) {
 	defer cancel()
 	missing := errors.New("only 2 of 3")
 	err := Wait(ctx, "all are there", func(context.Context) error { return missing })
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, missing) || !strings.Contains(err.Error(), "all are there") {
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, missing) ||
+		!strings.Contains(err.Error(), "all are there") {
 		t.Errorf("got %v", err)
 	}
 }

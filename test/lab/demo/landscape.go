@@ -21,13 +21,14 @@ const (
 	Capacity = 10
 )
 
-var zones = []string{"zone-a", "zone-b", "zone-c"}
+// Zones are the zones of the hosts, by turns.
+var Zones = []string{"zone-a", "zone-b", "zone-c"}
 
 // Furnish creates the hosts, the adapters and the namespace.
 func Furnish(ctx context.Context, l *lab.Lab) error {
 	for ordinal := range Adapters {
 		// The zones take turns, as they do for a StatefulSet whose pods are spread over them.
-		host, zone := fmt.Sprintf("host-%d", ordinal+1), zones[ordinal%len(zones)]
+		host, zone := fmt.Sprintf("host-%d", ordinal+1), Zones[ordinal%len(Zones)]
 		if err := l.CreateNode(ctx, lab.Host(host, zone)); err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ var story = []step{{
 // Run tells the story in a furnished lab with a running scheduler. It fails if what it shows breaks a rule.
 func Run(ctx context.Context, l *lab.Lab, out io.Writer) error {
 	fmt.Fprintf(out, "A pool of %d adapters with room for %d vreplicas each, on %d hosts in %d zones.\n",
-		Adapters, Capacity, Adapters, len(zones))
+		Adapters, Capacity, Adapters, len(Zones))
 	for i, step := range story {
 		fmt.Fprintf(out, "\n%d. %s\n\n", i+1, step.title)
 		if err := play(ctx, l, out, step); err != nil {
