@@ -28,13 +28,7 @@ func (t *Tally) Choose(r Rules) (int, bool) {
 			return 0, false
 		}
 	}
-	var passed []int
-	for _, i := range t.Contenders() {
-		if t.passes(i, r) {
-			passed = append(passed, i)
-		}
-	}
-	return t.bestOf(passed, r.Weights)
+	return t.bestOf(t.Contenders(r), r.Weights)
 }
 
 func (t *Tally) passes(i int, r Rules) bool {

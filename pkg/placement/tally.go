@@ -153,15 +153,18 @@ func (t *Tally) Eligible() int {
 	return t.eligible
 }
 
-// Contenders returns the slots of the eligible adapters that can win, in ascending order: among adapters alike in the
-// counts of zone, host and adapter only the one with the lowest ordinal can, however the rules are weighted.
-func (t *Tally) Contenders() []int {
+// Contenders returns the slots of the eligible adapters that pass the hard rules and can win, in ascending order: among
+// adapters alike in the counts of zone, host and adapter only the one with the lowest ordinal can, however the
+// preferences are weighted.
+func (t *Tally) Contenders(r Rules) []int {
 	if t.stale {
 		t.scan()
 	}
 	slots := make([]int, 0, len(t.best))
 	for _, i := range t.best {
-		slots = append(slots, i)
+		if t.passes(i, r) {
+			slots = append(slots, i)
+		}
 	}
 	slices.Sort(slots)
 	return slots

@@ -4,6 +4,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/placement"
 )
 
 // Profiles holds what the plugins of each scheduler profile share. Plugins are made before the first cycle, and write
@@ -21,6 +22,8 @@ type Profile struct {
 	// the pod does not say; 0 is no limit.
 	Limited      bool
 	DefaultLimit int
+	// Rules are the hard rules of the profile about skew.
+	Rules placement.Rules
 
 	profiles *Profiles
 }

@@ -54,7 +54,7 @@ func (p *Contenders) SignPod(context.Context, *v1.Pod) ([]fwk.SignFragment, *fwk
 	return nil, fwk.NewStatus(fwk.Unschedulable, "each placement changes the contenders")
 }
 
-// PreFilter narrows the cycle. It does not where no adapter is eligible, so that all are judged, the reasons are told
+// PreFilter narrows the cycle. It does not where no adapter passes our rules, so that all are judged, the reasons are told
 // and preemption works; nor where a preemptor is nominated to a contender, since only the filters see the room that it
 // holds; nor where the last attempt failed because it was narrowed.
 func (p *Contenders) PreFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
@@ -64,7 +64,7 @@ func (p *Contenders) PreFilter(ctx context.Context, state fwk.CycleState, pod *v
 	}
 	retry := p.retries.Has(pod.UID)
 	p.retries.Delete(pod.UID)
-	slots := c.Tally.Contenders()
+	slots := c.Tally.Contenders(p.Profile.Rules)
 	names := make(sets.Set[string], len(slots))
 	for _, slot := range slots {
 		name := c.Adapter(slot).Name

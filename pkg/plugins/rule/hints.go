@@ -47,9 +47,9 @@ func LimitEvents() []fwk.ClusterEventWithHint {
 
 // SpreadEvents are the events that change a count, or which adapters are eligible and so the minimum. A vreplica of
 // another vpod does too: it fills an adapter, which then no longer holds the others back.
-func SpreadEvents() []fwk.ClusterEventWithHint {
+func SpreadEvents(name v1.ResourceName) []fwk.ClusterEventWithHint {
 	return []fwk.ClusterEventWithHint{
-		event(fwk.AssignedPod, fwk.Add|fwk.Delete|fwk.Update, countChanged),
+		event(fwk.AssignedPod, fwk.Add|fwk.Delete|fwk.Update, countChanged(name)),
 		event(fwk.Node, fwk.Add|fwk.Delete|fwk.UpdateNodeAllocatable|fwk.UpdateNodeLabel|fwk.UpdateNodeTaint, adapterChanged),
 	}
 }

@@ -61,24 +61,28 @@ func siblingLeft(waiting, old, changed *v1.Pod) answer {
 	}
 }
 
-func countChanged(waiting, old, changed *v1.Pod) answer {
-	present := changed
-	if present == nil {
-		present = old
-	}
-	switch {
-	case !samePool(waiting, present):
-		return skip("a pod of another pool changed")
-	case old == nil:
-		return queue("a pod was placed in the pool")
-	case changed == nil:
-		return queue("a pod left the pool")
-	case terminates(old, changed):
-		return queue("a pod of the pool is terminating")
-	case snapshot.VPodOf(old) != snapshot.VPodOf(changed):
-		return queue("a pod of the pool went to another vpod")
-	default:
-		return skip("a pod of the pool counts as before")
+func countChanged(name v1.ResourceName) judge[v1.Pod] {
+	return func(waiting, old, changed *v1.Pod) answer {
+		present := changed
+		if present == nil {
+			present = old
+		}
+		switch {
+		case !samePool(waiting, present):
+			return skip("a pod of another pool changed")
+		case snapshot.Requested(present, name) == 0:
+			return skip("a pod changed that takes no room for vreplicas")
+		case old == nil:
+			return queue("a pod was placed in the pool")
+		case changed == nil:
+			return queue("a pod left the pool")
+		case terminates(old, changed):
+			return queue("a pod of the pool is terminating")
+		case snapshot.VPodOf(old) != snapshot.VPodOf(changed):
+			return queue("a pod of the pool went to another vpod")
+		default:
+			return skip("a pod of the pool counts as before")
+		}
 	}
 }
 

@@ -50,6 +50,8 @@ func (a DomainArgs) Validate() field.ErrorList {
 	return errs
 }
 
+func (a Args) hard() bool { return a.WhenUnsatisfiable == v1.DoNotSchedule }
+
 // Level is where a plugin spreads, and how it says so.
 type Level struct {
 	Topology  placement.Topology
@@ -78,6 +80,9 @@ var (
 
 // New returns the plugin of a level.
 func New(name string, profile *snapshot.Profile, level Level, args DomainArgs) *Plugin {
+	if args.hard() {
+		profile.Rules.MaxSkew[level.Topology] = int(args.MaxSkew)
+	}
 	return &Plugin{
 		Preference: rule.Preference{Rule: rule.New(name, profile), Criterion: level.Criterion},
 		level:      level,
@@ -87,13 +92,13 @@ func New(name string, profile *snapshot.Profile, level Level, args DomainArgs) *
 
 // EventsToRegister names the events that help a vreplica that this plugin refused.
 func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
-	return append(rule.PreFilterEvents(), rule.SpreadEvents()...), nil
+	return append(rule.PreFilterEvents(), rule.SpreadEvents(p.Profile.Resource)...), nil
 }
 
 // SignPod refuses where the plugin filters: a placement raises the minimum, and adapters that were refused before then
 // pass, which results kept from the last pod do not show.
 func (p *Plugin) SignPod(ctx context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
-	if p.hard() || p.args.MinDomains > 0 {
+	if p.args.hard() || p.args.MinDomains > 0 {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "each placement changes which adapters pass")
 	}
 	return p.Preference.SignPod(ctx, pod)
@@ -109,7 +114,7 @@ func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *v1.Po
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
 			fmt.Sprintf("%d %s(s) of the pool hold an open adapter, fewer than minDomains %d", v.Open, p.level.Domain, v.Min))
 	}
-	if p.hard() {
+	if p.args.hard() {
 		return p.Filtering(ctx, state, pod, nodes)
 	}
 	return p.Preference.PreFilter(ctx, state, pod, nodes)
@@ -118,7 +123,7 @@ func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *v1.Po
 // Filter refuses an adapter whose domain would be too far ahead.
 func (p *Plugin) Filter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, info fwk.NodeInfo) *fwk.Status {
 	c, slot, status := rule.Slot(state, info)
-	if !status.IsSuccess() || !p.hard() {
+	if !status.IsSuccess() || !p.args.hard() {
 		return status
 	}
 	v := c.Tally.Skew(slot, p.level.Topology, int(p.args.MaxSkew))
@@ -129,5 +134,3 @@ func (p *Plugin) Filter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, 
 		"domain", p.level.Domain, "count", v.Count, "min", v.Min, "maxSkew", v.MaxSkew)
 	return fwk.NewStatus(fwk.Unschedulable, p.level.Reason)
 }
-
-func (p *Plugin) hard() bool { return p.args.WhenUnsatisfiable == v1.DoNotSchedule }
