@@ -34,6 +34,9 @@ func main() {
 	if errors.Is(err, flag.ErrHelp) {
 		return
 	}
+	if err != nil && ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "vpod-lab:", err)
 		os.Exit(1)
@@ -60,6 +63,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q; see vpod-lab -help", flags.Arg(0))
 	}
+	fmt.Fprintln(os.Stderr, "vpod-lab: starting the control plane, the hosts and the scheduler")
 	l, err := start(ctx, options)
 	if err != nil {
 		return err

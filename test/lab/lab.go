@@ -28,7 +28,7 @@ type Options struct {
 	Controllers []string
 	// Kwok simulates the kubelets of the nodes that Host describes.
 	Kwok bool
-	// ControllerManagerArgs are more flags of kube-controller-manager.
+	// ControllerManagerArgs are more flags of kube-controller-manager. They override those that the lab sets.
 	ControllerManagerArgs []string
 }
 

@@ -97,7 +97,8 @@ func (p *Process) Exited() <-chan struct{} {
 	return p.exited
 }
 
-// Stop asks the program to end and waits until it has; it kills a program that does not listen.
+// Stop asks the program to end and waits until it has; it kills a program that takes too long. kube-apiserver with
+// open watches is one.
 func (p *Process) Stop() {
 	p.signal(syscall.SIGTERM)
 	select {
