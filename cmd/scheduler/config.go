@@ -87,6 +87,9 @@ func withConnectionFlags(config []byte, flags *pflag.FlagSet) ([]byte, error) {
 	return yaml.Marshal(&c)
 }
 
+// served keeps the pipe of serve referenced: the garbage collector closes a file that nobody refers to.
+var served *os.File
+
 // serve offers a configuration as a file without writing one: the root file system of the container is read-only. The
 // configuration has to fit into a pipe, which holds 64 KiB, and can be read once.
 func serve(config []byte) (string, error) {
@@ -100,5 +103,6 @@ func serve(config []byte) (string, error) {
 	if err := writer.Close(); err != nil {
 		return "", err
 	}
+	served = reader
 	return fmt.Sprintf("/dev/fd/%d", reader.Fd()), nil
 }
