@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,16 +22,16 @@ type pool struct {
 	*lab.Lab
 	t    *testing.T
 	name string
+	// scheduler is the profile that its vpods use; empty is the one that spreads.
+	scheduler string
+	// next is the index of the next vreplica by vpod.
 	next map[string]int
 }
 
 // newPool creates adapters with the ordinals 0, 1, ... in a lab.
 func newPool(t *testing.T, l *lab.Lab, adapters ...lab.Adapter) *pool {
 	t.Helper()
-	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(strings.TrimPrefix(t.Name(), "Test")))
-	if len(name) > 40 {
-		name = strings.TrimRight(name[:40], "-")
-	}
+	name := poolName(t)
 	p := &pool{Lab: l, t: t, name: name, next: map[string]int{}}
 	if err := l.CreateNamespace(t.Context(), name); err != nil {
 		t.Fatal(err)
@@ -40,6 +42,29 @@ func newPool(t *testing.T, l *lab.Lab, adapters ...lab.Adapter) *pool {
 	}
 	return p
 }
+
+// taken counts the pools by name. No lab deletes a namespace, so a test that is repeated needs another one.
+var taken = struct {
+	sync.Mutex
+	count map[string]int
+}{count: map[string]int{}}
+
+func poolName(t *testing.T) string {
+	name := strings.TrimPrefix(t.Name(), "Test")
+	name = strings.Trim(notInNames.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if len(name) > 40 {
+		name = strings.TrimRight(name[:40], "-")
+	}
+	taken.Lock()
+	defer taken.Unlock()
+	taken.count[name]++
+	if n := taken.count[name]; n > 1 {
+		name += fmt.Sprintf("-%d", n)
+	}
+	return name
+}
+
+var notInNames = regexp.MustCompile("[^a-z0-9]+")
 
 // zones describes one adapter in each zone, each on a host of its own, all of the same capacity.
 func zones(capacity int64, names ...string) []lab.Adapter {
@@ -63,7 +88,9 @@ func (p *pool) adapter(a lab.Adapter) {
 func (p *pool) node(ordinal int) string { return lab.Adapter{Pool: p.name, Ordinal: ordinal}.Name() }
 
 // vpod describes a vpod of this pool.
-func (p *pool) vpod(name string) lab.VPod { return lab.VPod{Namespace: p.name, Name: name, Pool: p.name} }
+func (p *pool) vpod(name string) lab.VPod {
+	return lab.VPod{Namespace: p.name, Name: name, Pool: p.name, SchedulerName: p.scheduler}
+}
 
 // grow creates n more vreplicas of a vpod, and does not wait for them.
 func (p *pool) grow(v lab.VPod, n int, edits ...func(*corev1.Pod)) []*corev1.Pod {
@@ -125,7 +152,7 @@ func (p *pool) pods(ctx context.Context, v lab.VPod) ([]corev1.Pod, error) {
 	return list.Items, nil
 }
 
-// spread tells how many vreplicas of a vpod are on each adapter by ordinal, as in "2/1/1".
+// spread tells how many vreplicas of a vpod are on each adapter by ordinal, as in "2/1/1". Terminating ones do not count.
 func (p *pool) spread(ctx context.Context, v lab.VPod) (string, error) {
 	nodes, err := p.Client().CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: v1alpha1.LabelPool + "=" + p.name})
 	if err != nil {
@@ -140,7 +167,9 @@ func (p *pool) spread(ctx context.Context, v lab.VPod) (string, error) {
 	}
 	counts := map[string]int{}
 	for _, pod := range pods {
-		counts[pod.Spec.NodeName]++
+		if pod.DeletionTimestamp == nil {
+			counts[pod.Spec.NodeName]++
+		}
 	}
 	texts := make([]string, len(nodes.Items))
 	for i, node := range nodes.Items {

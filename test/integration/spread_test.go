@@ -8,7 +8,7 @@ import (
 
 func TestC12_AvailabilitySpreadsWhatOneAdapterCouldHold(t *testing.T) {
 	t.Parallel()
-	p := newPool(t, sharedLab(t), zones(10, "z1", "z2", "z3")...)
+	p := sharedPool(t, zones(10, "z1", "z2", "z3")...)
 	x, y := p.vpod("x"), p.vpod("y")
 	y.SchedulerName = v1alpha1.SchedulerNameMaxFillUp
 	p.grow(x, 4)
@@ -19,7 +19,7 @@ func TestC12_AvailabilitySpreadsWhatOneAdapterCouldHold(t *testing.T) {
 
 func TestC4_ADomainWithoutRoomHoldsNobodyBack(t *testing.T) {
 	t.Parallel()
-	p := newPool(t, sharedLab(t), zones(10, "z1", "z2", "z3")...)
+	p := sharedPool(t, zones(10, "z1", "z2", "z3")...)
 	p.grow(p.vpod("other"), 9, p.on(2))
 	x := p.vpod("x")
 	p.grow(x, 9)
