@@ -17,7 +17,7 @@ func BenchmarkDecision(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				tallied := built.Tally(r)
-				tallied.Rank(tallied.Contenders())
+				tallied.Rank(tallied.Contenders(placement.Rules{}))
 			}
 		})
 		b.Run(fmt.Sprintf("choose/%d", adapters), func(b *testing.B) {
@@ -34,7 +34,7 @@ func BenchmarkDecision(b *testing.B) {
 			for b.Loop() {
 				supposed := tallied.Clone()
 				supposed.Add(1, -1, 0)
-				supposed.Contenders()
+				supposed.Contenders(placement.Rules{})
 			}
 		})
 	}

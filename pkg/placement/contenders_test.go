@@ -9,13 +9,17 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/placement"
 )
 
-// The least ordinal of each class of eligible adapters alike in the counts of zone, host and adapter, and no other.
+// Contenders are, of the eligible adapters that pass the hard rules, the lowest ordinal of those alike in the counts of
+// zone, host and adapter; and no other.
 func TestContendersAreTheLowestOrdinalOfEachClass(t *testing.T) {
 	everyCluster(t, func(rng *rand.Rand, p *pool) error {
-		r, built, adapters := randomRequest(rng), build(p), rightful(p)
+		r, hard, built, adapters := randomRequest(rng), randomPolicy(rng), build(p), rightful(p)
 		eligible := eligibleOf(adapters, r)
 		var want []string
 		for _, a := range eligible {
+			if !hard.allows(adapters, eligible, r.vpod, a) {
+				continue
+			}
 			beaten := slices.ContainsFunc(eligible, func(b *adapter) bool {
 				x, y := availability.preference(adapters, r.vpod, a), availability.preference(adapters, r.vpod, b)
 				return slices.Equal(x[:3], y[:3]) && b.ordinal < a.ordinal
@@ -25,8 +29,8 @@ func TestContendersAreTheLowestOrdinalOfEachClass(t *testing.T) {
 			}
 		}
 		slices.Sort(want)
-		if got := namesOf(built, tally(p, built, r).Contenders()); !slices.Equal(want, got) {
-			return fmt.Errorf("%+v has contenders %v, want %v", r, got, want)
+		if got := namesOf(built, tally(p, built, r).Contenders(rules(hard))); !slices.Equal(want, got) {
+			return fmt.Errorf("%+v by %+v has contenders %v, want %v", r, hard, got, want)
 		}
 		return nil
 	})
@@ -51,16 +55,13 @@ func TestContendersHoldEveryWinner(t *testing.T) {
 
 		adapters := rightful(p)
 		eligible := eligibleOf(adapters, r)
-		var all, contenders []int
+		var passed []int
 		for _, a := range eligible {
 			if slot, _ := built.Slot(a.name); hard.allows(adapters, eligible, r.vpod, a) {
-				all = append(all, slot)
-				if slices.Contains(tallied.Contenders(), slot) {
-					contenders = append(contenders, slot)
-				}
+				passed = append(passed, slot)
 			}
 		}
-		want, got := winners(built, tallied, all, weights), winners(built, tallied, contenders, weights)
+		want, got := winners(built, tallied, passed, weights), winners(built, tallied, tallied.Contenders(rules(hard)), weights)
 		if !slices.Equal(want, got) {
 			return fmt.Errorf("%+v by %+v and weights %v: winners %v of all, %v of the contenders", r, hard, weights, want, got)
 		}
@@ -109,7 +110,7 @@ func TestChooseTakesTheLowestWinner(t *testing.T) {
 		}
 		tallied := tally(p, built, r)
 		want := ""
-		for _, name := range winners(built, tallied, tallied.Contenders(), weights) {
+		for _, name := range winners(built, tallied, tallied.Contenders(placement.Rules{}), weights) {
 			if want == "" || p.find(name).ordinal < p.find(want).ordinal {
 				want = name
 			}

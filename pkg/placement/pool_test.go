@@ -3,6 +3,7 @@ package placement_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -57,6 +58,30 @@ func TestRemoveOfUnknownAdapterIsIgnored(t *testing.T) {
 	}
 }
 
+// Where hosts come and go for months, a tally must not grow with those that are gone.
+func TestTallyForgetsWhatIsGone(t *testing.T) {
+	p := &pool{adapters: []*adapter{{name: "a-0", capacity: 1}}}
+	built := build(p)
+	bytesOfTally := func() uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 100 {
+			tally(p, built, request{vpod: "x", size: 1})
+		}
+		runtime.ReadMemStats(&after)
+		return (after.TotalAlloc - before.TotalAlloc) / 100
+	}
+	want := bytesOfTally()
+	for i := range 5000 {
+		passing := &adapter{name: fmt.Sprintf("b-%d", i), ordinal: i + 1, zone: fmt.Sprintf("z%d", i), host: fmt.Sprintf("h%d", i)}
+		put(built, passing)
+		built.Remove(passing.name)
+	}
+	if got := bytesOfTally(); got > 2*want {
+		t.Errorf("a tally takes %d bytes after 5000 adapters came and went, want about %d as before", got, want)
+	}
+}
+
 // Preemption supposes pods away on a clone: that is the pool without them, and the original is as before.
 func TestCloneAndAddEqualPoolWithThatChange(t *testing.T) {
 	everyCluster(t, func(rng *rand.Rand, p *pool) error {
@@ -65,16 +90,16 @@ func TestCloneAndAddEqualPoolWithThatChange(t *testing.T) {
 		}
 		r, built := randomRequest(rng), build(p)
 		original := tally(p, built, r)
-		before := look(p, built, original)
-
 		supposed, changed := original.Clone(), p.clone()
+		before := look(p, built, original)
 		for range 1 + rng.IntN(4) {
 			a := changed.adapters[rng.IntN(len(changed.adapters))]
 			slot, _ := built.Slot(a.name)
 			size, n := changeVReplicas(rng, a, r.vpod)
 			supposed.Add(slot, size, n)
 			if oneIn(rng, 2) {
-				supposed = supposed.Clone()
+				original, supposed = supposed, supposed.Clone()
+				before = look(p, built, original)
 			}
 		}
 		rebuilt := build(changed)

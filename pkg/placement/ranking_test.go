@@ -52,14 +52,15 @@ func TestRank(t *testing.T) {
 		// want is by adapter: zone, host, adapter, lowest ordinal, fill up.
 		want []placement.Scores
 	}{
-		"alone":                    {adapters: []adapter{on("z1", c, 3)}, want: []placement.Scores{{100, 100, 100, 100, 100}}},
-		"0/2/5 in three zones":     {adapters: []adapter{on("z1", c, 0), on("z2", c, 2), on("z3", c, 5)}, want: []placement.Scores{{100, 100, 100, 100, 98}, {99, 99, 99, 99, 100}, {98, 98, 98, 98, 99}}},
-		"5/2/0 in three zones":     {adapters: []adapter{on("z1", c, 5), on("z2", c, 2), on("z3", c, 0)}, want: []placement.Scores{{98, 98, 98, 100, 100}, {99, 99, 99, 99, 99}, {100, 100, 100, 98, 98}}},
-		"1+2/3: zones alike":       {adapters: []adapter{on("z1", c, 1), on("z1", c, 2), on("z2", c, 3)}, want: []placement.Scores{{100, 100, 100, 100, 100}, {100, 99, 99, 99, 99}, {100, 98, 98, 98, 98}}},
-		"1/1 alike: second gets 0": {adapters: []adapter{on("z1", c, 1), on("z2", c, 1)}, want: []placement.Scores{{100, 100, 100, 100, 100}, {100, 100, 100, 0, 0}}},
-		"1000/0, a-0 and a-5000":   {adapters: []adapter{on("z1", c, 1000), at(5000, on("z2", c, 0))}, want: []placement.Scores{{99, 99, 99, 100, 100}, {100, 100, 100, 99, 99}}},
-		"0/1000, a-0 and a-5000":   {adapters: []adapter{on("z1", c, 0), at(5000, on("z2", c, 1000))}, want: []placement.Scores{{100, 100, 100, 100, 99}, {99, 99, 99, 99, 100}}},
-		"none":                     {want: []placement.Scores{}},
+		"3/0+9: best zone, second host": {adapters: []adapter{on("z1", c, 3), on("z2", c, 0), on("z2", c, 9)}, want: []placement.Scores{{100, 99, 99, 100, 100}, {99, 100, 100, 99, 98}, {99, 98, 98, 98, 99}}},
+		"alone":                         {adapters: []adapter{on("z1", c, 3)}, want: []placement.Scores{{100, 100, 100, 100, 100}}},
+		"0/2/5 in three zones":          {adapters: []adapter{on("z1", c, 0), on("z2", c, 2), on("z3", c, 5)}, want: []placement.Scores{{100, 100, 100, 100, 98}, {99, 99, 99, 99, 100}, {98, 98, 98, 98, 99}}},
+		"5/2/0 in three zones":          {adapters: []adapter{on("z1", c, 5), on("z2", c, 2), on("z3", c, 0)}, want: []placement.Scores{{98, 98, 98, 100, 100}, {99, 99, 99, 99, 99}, {100, 100, 100, 98, 98}}},
+		"1+2/3: zones alike":            {adapters: []adapter{on("z1", c, 1), on("z1", c, 2), on("z2", c, 3)}, want: []placement.Scores{{100, 100, 100, 100, 100}, {100, 99, 99, 99, 99}, {100, 98, 98, 98, 98}}},
+		"1/1 alike: second gets 0":      {adapters: []adapter{on("z1", c, 1), on("z2", c, 1)}, want: []placement.Scores{{100, 100, 100, 100, 100}, {100, 100, 100, 0, 0}}},
+		"1000/0, a-0 and a-5000":        {adapters: []adapter{on("z1", c, 1000), at(5000, on("z2", c, 0))}, want: []placement.Scores{{99, 99, 99, 100, 100}, {100, 100, 100, 99, 99}}},
+		"0/1000, a-0 and a-5000":        {adapters: []adapter{on("z1", c, 0), at(5000, on("z2", c, 1000))}, want: []placement.Scores{{100, 100, 100, 100, 99}, {99, 99, 99, 99, 100}}},
+		"none":                          {want: []placement.Scores{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -89,6 +90,20 @@ func TestRankOfMoreValuesThanScores(t *testing.T) {
 		if diff := cmp.Diff(want, got[n]); diff != "" {
 			t.Errorf("scores of count %d (-want +got):\n%s", n, diff)
 		}
+	}
+}
+
+// The weights are also in configuration files: 101^3, 101^2, 101, 1.
+func TestShippedProfiles(t *testing.T) {
+	wantAvailability := placement.Rules{Weights: placement.Weights{
+		placement.FewestInZone: 1_030_301, placement.FewestOnHost: 10_201, placement.FewestOnAdapter: 101, placement.LowestOrdinal: 1,
+	}}
+	wantAvailability.MaxSkew[placement.ByAdapter] = 1
+	if diff := cmp.Diff(wantAvailability, placement.Availability); diff != "" {
+		t.Errorf("availability (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(placement.Rules{Weights: placement.Weights{placement.FillUp: 1}}, placement.MaxFillUp); diff != "" {
+		t.Errorf("fill up (-want +got):\n%s", diff)
 	}
 }
 

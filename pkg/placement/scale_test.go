@@ -107,39 +107,39 @@ func TestLexicographicAt10000Adapters(t *testing.T) {
 	}
 }
 
-// More than 101 hosts have fewer vreplicas than the best one, all in a worse zone, so that a plain ranking would give the
-// best one's host and the next one's the same score.
+// A hundred hosts and more have fewer vreplicas than the best one, all in a worse zone, so that a plain ranking would run
+// out of scores and give the best one's host and the next one's the same.
 func TestLexicographicWhereWinnerHasHighRank(t *testing.T) {
-	const below = 150
-	crowd := func() (spots []spot) {
-		for n := range below {
-			spots = append(spots, spot{ordinal: 1000 + n, zone: 2, host: 1000 + n, count: n})
-		}
-		return spots
-	}
 	tests := map[string]struct {
+		// below is the number of hosts with 0, 1, 2, ... vreplicas in the worse zone.
+		below  int
 		rivals []spot
 		want   string
 	}{
-		"host 150 < 151, ordinal 9 > 3": {
-			rivals: []spot{{ordinal: 9, zone: 1, host: 1, count: below}, {ordinal: 3, zone: 1, host: 2, count: below + 1}},
-			want:   "a-9",
+		"101 values, host 99 < 100, ordinal 9 > 3": {
+			below: 99, rivals: []spot{{ordinal: 9, zone: 1, host: 1, count: 99}, {ordinal: 3, zone: 1, host: 2, count: 100}}, want: "a-9",
 		},
-		"host 151 = 151, adapter 150 < 151, ordinal 9 > 3": {
-			rivals: []spot{
-				{ordinal: 9, zone: 1, host: 1, count: below}, {ordinal: 5, zone: 1, host: 1, count: below + 1},
-				{ordinal: 3, zone: 1, host: 2, count: 2*below + 1},
-			},
-			want: "a-9",
+		"102 values, host 100 < 101, ordinal 9 > 3": {
+			below: 100, rivals: []spot{{ordinal: 9, zone: 1, host: 1, count: 100}, {ordinal: 3, zone: 1, host: 2, count: 101}}, want: "a-9",
+		},
+		"152 values, host 150 < 151, ordinal 9 > 3": {
+			below: 150, rivals: []spot{{ordinal: 9, zone: 1, host: 1, count: 150}, {ordinal: 3, zone: 1, host: 2, count: 151}}, want: "a-9",
+		},
+		"host 301 = 301, adapter 150 < 151 < 301, ordinal 9 > 5 > 3": {
+			below: 150, rivals: []spot{
+				{ordinal: 9, zone: 1, host: 1, count: 150}, {ordinal: 5, zone: 1, host: 1, count: 151}, {ordinal: 3, zone: 1, host: 2, count: 301},
+			}, want: "a-9",
 		},
 		"host 150 = 150, ordinal 3 < 9": {
-			rivals: []spot{{ordinal: 9, zone: 1, host: 1, count: below}, {ordinal: 3, zone: 1, host: 2, count: below}},
-			want:   "a-3",
+			below: 150, rivals: []spot{{ordinal: 9, zone: 1, host: 1, count: 150}, {ordinal: 3, zone: 1, host: 2, count: 150}}, want: "a-3",
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			spots := append(tc.rivals, crowd()...)
+			spots := tc.rivals
+			for n := range tc.below {
+				spots = append(spots, spot{ordinal: 1000 + n, zone: 2, host: 1000 + n, count: n})
+			}
 			built := buildSpots(spots)
 			tallied := built.Tally(placement.Request{VPod: vpodID("x"), Size: 1})
 			if got := soleWinner(t, built, tallied, spots, placement.Availability.Weights); got != tc.want {

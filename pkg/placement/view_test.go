@@ -32,7 +32,7 @@ type sight struct {
 
 // look asks with maxSkew 2 and 2 domains; the arithmetic of verdicts has tables of its own.
 func look(p *pool, built *placement.Pool, tallied *placement.Tally) view {
-	v := view{Eligible: tallied.Eligible(), Contenders: namesOf(built, tallied.Contenders())}
+	v := view{Eligible: tallied.Eligible(), Contenders: namesOf(built, tallied.Contenders(placement.Rules{}))}
 	for _, a := range p.adapters {
 		slot, _ := built.Slot(a.name)
 		s := sight{Adapter: built.At(slot), Rival: built.Rival(slot), Fit: tallied.Fit(slot), Limit: tallied.WithinLimit(slot)}
