@@ -191,11 +191,16 @@ func (c *cluster) put(pod *v1.Pod, node string) {
 // nominate has a pod hold room on a node, as a preemptor does that waits for its victims to leave.
 func (c *cluster) nominate(pod *v1.Pod, node string) {
 	c.t.Helper()
+	c.nominees[node] = append(c.nominees[node], c.podInfo(pod))
+}
+
+func (c *cluster) podInfo(pod *v1.Pod) fwk.PodInfo {
+	c.t.Helper()
 	info, err := framework.NewPodInfo(pod)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.nominees[node] = append(c.nominees[node], info)
+	return info
 }
 
 // outcome is how a cycle ended.

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func decode[T any](obj runtime.Object, defaults T) (T, error) {
 	}
 	raw, err := yaml.YAMLToJSONStrict(unknown.Raw)
 	if err != nil {
-		return args, err
+		return args, errors.New(strings.Join(strings.Fields(err.Error()), " ")) // it comes in several lines
 	}
 	unknownFields, err := kjson.UnmarshalStrict(raw, &args)
 	if err != nil {
@@ -62,18 +63,21 @@ func withValue(err error, raw []byte) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber() // lest 99999999999 becomes 9.9999999999e+10
 	var value any
-	if json.Unmarshal(raw, &value) != nil {
+	if decoder.Decode(&value) != nil {
 		return err
 	}
-	path := field.NewPath("args")
-	if wrong.Field != "" {
-		path = nil
-	}
+	var path *field.Path
 	for name := range strings.SplitSeq(wrong.Field, ".") {
-		if fields, ok := value.(map[string]any); ok && name != "" {
+		// A name that is no field is of a struct within the struct.
+		if fields, ok := value.(map[string]any); ok && fields[name] != nil {
 			path, value = path.Child(name), fields[name]
 		}
+	}
+	if path == nil {
+		path = field.NewPath("args")
 	}
 	return field.TypeInvalid(path, value, "must be "+kind(wrong))
 }
