@@ -76,10 +76,14 @@ func zones(capacity int64, names ...string) []lab.Adapter {
 }
 
 // adapter adds an adapter.
-func (p *pool) adapter(a lab.Adapter) {
+func (p *pool) adapter(a lab.Adapter, edits ...func(*corev1.Node)) {
 	p.t.Helper()
 	a.Pool = p.name
-	if err := p.CreateNode(p.t.Context(), a.Node()); err != nil {
+	node := a.Node()
+	for _, edit := range edits {
+		edit(node)
+	}
+	if err := p.CreateNode(p.t.Context(), node); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -73,22 +73,22 @@ func (s *stage) give(from, to string) {
 	s.patchPod(from+"-vreplica-0", metadata("labels", v1alpha1.LabelVPod, to))
 }
 
-func (s *stage) nodeLabel(ordinal int, key, value string) {
-	s.patchNode(ordinal, metadata("labels", key, value))
+func (p *pool) nodeLabel(ordinal int, key, value string) {
+	p.patchNode(ordinal, metadata("labels", key, value))
 }
 
-func (s *stage) cordon(ordinal int, cordoned bool) {
-	s.patchNode(ordinal, object{"spec": object{"unschedulable": cordoned}})
+func (p *pool) cordon(ordinal int, cordoned bool) {
+	p.patchNode(ordinal, object{"spec": object{"unschedulable": cordoned}})
 }
 
-func (s *stage) capacity(ordinal int, n string) {
-	s.patchNode(ordinal, object{"status": object{"allocatable": object{v1alpha1.ResourceVReplicas: n}}}, "status")
+func (p *pool) capacity(ordinal int, n string) {
+	p.patchNode(ordinal, object{"status": object{"allocatable": object{v1alpha1.ResourceVReplicas: n}}}, "status")
 }
 
 // taint sets the taints of an adapter beside that of its pool.
-func (s *stage) taint(ordinal int, more ...corev1.Taint) {
-	own := corev1.Taint{Key: v1alpha1.TaintPool, Value: s.name, Effect: corev1.TaintEffectNoSchedule}
-	s.patchNode(ordinal, object{"spec": object{"taints": append(more, own)}})
+func (p *pool) taint(ordinal int, more ...corev1.Taint) {
+	own := corev1.Taint{Key: v1alpha1.TaintPool, Value: p.name, Effect: corev1.TaintEffectNoSchedule}
+	p.patchNode(ordinal, object{"spec": object{"taints": append(more, own)}})
 }
 
 // object is one in JSON.
