@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -19,10 +20,10 @@ const cycleKey fwk.StateKey = v1alpha1.GroupName + "/cycle"
 type Cycle struct {
 	Vreplica Vreplica
 	Tally    *placement.Tally
-	// Narrowed says that only contenders are judged in this cycle.
-	Narrowed bool
 
 	pool *pool
+	// narrowed: the cycle looks at the pool's nodes, or only at contenders.
+	narrowed, contenders bool
 	// keeper is the plugin that keeps the tally right when pods are supposed to come or go: the one whose PreFilter
 	// came first, lest every plugin counts the same pod again.
 	keeper string
@@ -91,13 +92,27 @@ func read(state fwk.CycleState) (*Cycle, error) {
 func (c *Cycle) KeptBy(plugin string) bool { return c.keeper == plugin }
 
 // WithinPool narrows a cycle to the nodes of the vreplica's pool, broken ones included, so that these are told about.
-// Nil where the pool is all there is.
+// Nil where there is nothing to narrow: the pool is all there is, or it has been done.
 func (c *Cycle) WithinPool(nodes int) *fwk.PreFilterResult {
-	if len(c.pool.names) == nodes {
+	if c.narrowed || len(c.pool.names) == nodes {
 		return nil
 	}
+	c.narrowed = true
 	return &fwk.PreFilterResult{NodeNames: c.pool.names}
 }
+
+// ToContenders narrows a cycle to the adapters in the given slots.
+func (c *Cycle) ToContenders(slots []int) *fwk.PreFilterResult {
+	c.narrowed, c.contenders = true, true
+	names := make(sets.Set[string], len(slots))
+	for _, slot := range slots {
+		names.Insert(c.Adapter(slot).Name)
+	}
+	return &fwk.PreFilterResult{NodeNames: names}
+}
+
+// OnlyContenders says whether the cycle is narrowed to contenders.
+func (c *Cycle) OnlyContenders() bool { return c.contenders }
 
 // Slot returns the slot of a node, or why it cannot be judged.
 func (c *Cycle) Slot(node *v1.Node) (int, *fwk.Status) {

@@ -5,6 +5,7 @@ package contenders
 
 import (
 	"context"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -65,27 +66,25 @@ func (p *Contenders) PreFilter(ctx context.Context, state fwk.CycleState, pod *v
 	retry := p.retries.Has(pod.UID)
 	p.retries.Delete(pod.UID)
 	slots := c.Tally.Contenders(p.Profile.Rules)
-	names := make(sets.Set[string], len(slots))
-	for _, slot := range slots {
-		name := c.Adapter(slot).Name
-		if retry || len(p.handle.NominatedPodsForNode(name)) > 0 {
-			return c.WithinPool(len(nodes)), nil
-		}
-		names.Insert(name)
+	if retry || len(slots) == 0 || p.nominated(c, slots) {
+		return nil, nil
 	}
-	if len(names) == 0 {
-		return c.WithinPool(len(nodes)), nil
-	}
-	klog.FromContext(ctx).V(4).Info("Narrowed to contenders", "pod", klog.KObj(pod), "eligible", c.Tally.Eligible(), "contenders", len(names))
-	c.Narrowed = true
-	return &fwk.PreFilterResult{NodeNames: names}, nil
+	klog.FromContext(ctx).V(4).Info("Narrowed to contenders", "pod", klog.KObj(pod), "eligible", c.Tally.Eligible(), "contenders", len(slots))
+	return c.ToContenders(slots), nil
+}
+
+// nominated says whether a preemptor waits for room on one of the adapters.
+func (p *Contenders) nominated(c *snapshot.Cycle, slots []int) bool {
+	return slices.ContainsFunc(slots, func(slot int) bool {
+		return len(p.handle.NominatedPodsForNode(c.Adapter(slot).Name)) > 0
+	})
 }
 
 // PostFilter repeats an attempt over all adapters if a filter refused all contenders: adapters that were not judged may
 // pass it. It ends the attempt, so that nothing is preempted for a vreplica that may have room.
 func (p *Contenders) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, _ fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	c, status := snapshot.CycleOf(state)
-	if !status.IsSuccess() || !c.Narrowed {
+	if !status.IsSuccess() || !c.OnlyContenders() {
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
 	if p.retries.Len() >= maxRetries {

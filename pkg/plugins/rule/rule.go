@@ -55,11 +55,11 @@ func (r Rule) PreFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, 
 	return r.Filtering(ctx, state, pod, nodes)
 }
 
-// Filtering is PreFilter for a plugin that filters. The plugin that comes first narrows the cycle to the nodes of the
-// pool, so that thousands of others are never looked at.
+// Filtering is PreFilter for a plugin that filters. The first such plugin narrows the cycle to the nodes of the pool, so
+// that thousands of others are never looked at.
 func (r Rule) Filtering(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	c, status := r.Begin(ctx, state, pod, nodes)
-	if !status.IsSuccess() || !c.KeptBy(r.name) {
+	if !status.IsSuccess() {
 		return nil, status
 	}
 	return c.WithinPool(len(nodes)), nil
