@@ -48,7 +48,7 @@ func TestProfiles(t *testing.T) {
 		{Name: "PrioritySort"}, {Name: "SchedulingGates"}, {Name: "Contenders"}, {Name: "NodeName"}, {Name: "NodeUnschedulable"},
 		{Name: "TaintToleration"}, {Name: "NodeAffinity"}, {Name: "PodFitsResources"}, {Name: "NoMaxResourceCount"},
 	}
-	after := []configv1.Plugin{{Name: "DefaultPreemption"}, {Name: "DefaultBinder"}}
+	after := []configv1.Plugin{{Name: "DefaultPreemption"}, {Name: "SureBinder"}}
 	noScore := []configv1.Plugin{{Name: "TaintToleration"}, {Name: "NodeAffinity"}}
 
 	for name, tc := range map[string]struct {

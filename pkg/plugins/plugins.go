@@ -15,6 +15,7 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/plugins/maxfillup"
 	"vpod.dev/vpod-scheduler/pkg/plugins/nomaxresourcecount"
 	"vpod.dev/vpod-scheduler/pkg/plugins/podfitsresources"
+	"vpod.dev/vpod-scheduler/pkg/plugins/surebinder"
 	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
 
@@ -35,6 +36,7 @@ func All() map[string]Factory {
 		availabilitynodepriority.Name: availabilitynodepriority.New,
 		lowestordinalpriority.Name:    lowestordinalpriority.New,
 		maxfillup.Name:                maxfillup.New,
+		surebinder.Name:               surebinder.New,
 	} {
 		factories[name] = func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 			return make(ctx, args, profiles.Get(handle.ProfileName()), handle)

@@ -100,18 +100,21 @@ func (p *Process) Exited() <-chan struct{} {
 // Stop asks the program to end and waits until it has; it kills a program that takes too long. kube-apiserver with
 // open watches is one.
 func (p *Process) Stop() {
+	exited := p.Exited()
 	p.signal(syscall.SIGTERM)
 	select {
-	case <-p.Exited():
+	case <-exited:
 	case <-time.After(stopGrace):
 		p.Kill()
 	}
 }
 
-// Kill ends the program at once, as a crash of its machine would, and waits until it is gone.
+// Kill ends the program at once, as a crash of its machine would, and waits until it is gone. Somebody else may start
+// it again meanwhile.
 func (p *Process) Kill() {
+	exited := p.Exited()
 	p.signal(syscall.SIGKILL)
-	<-p.Exited()
+	<-exited
 }
 
 func (p *Process) signal(s syscall.Signal) {
