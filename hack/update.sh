@@ -17,3 +17,16 @@ sed "s|golang:[0-9.]*|golang:$minor|" hack/image/Dockerfile >hack/image/Dockerfi
 mv hack/image/Dockerfile.new hack/image/Dockerfile
 
 gofmt -w cmd hack manifests pkg test
+
+# README.md shows what the demo prints.
+awk -v output=test/lab/demo/testdata/demo.txt '
+  /^<!-- demo end -->$/ { shown = 0 }
+  !shown { print }
+  /^<!-- demo -->$/ {
+    shown = 1
+    print "```text"
+    while ((getline line < output) > 0) print line
+    print "```"
+  }
+' README.md >README.md.new
+mv README.md.new README.md
