@@ -59,9 +59,7 @@ func placedThrough(t *testing.T, l *lab.Lab, adapters int, outage func()) {
 		vpods[i] = p.vpod(fmt.Sprint("x", i))
 		p.grow(vpods[i], room)
 	}
-	for _, v := range vpods {
-		p.settled(v, "", room)
-	}
+	p.settled(vpods[adapters-1], "", room) // All before it are refused as well then.
 	for i := range adapters {
 		p.adapter(lab.Adapter{Ordinal: i, Zone: fmt.Sprint("z", i), Capacity: room})
 	}
