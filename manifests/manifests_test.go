@@ -89,6 +89,9 @@ func decodeOne[T any](t *testing.T, kind string) T {
 
 func TestNothingActsAsDefaultScheduler(t *testing.T) {
 	for _, doc := range documents(t) {
+		if doc.Kind == "ValidatingAdmissionPolicy" {
+			continue // It keeps that scheduler from our pods.
+		}
 		if bytes.Contains(doc.text, []byte(corev1.DefaultSchedulerName)) {
 			t.Errorf("%s names %s", doc.file, corev1.DefaultSchedulerName)
 		}
@@ -161,7 +164,10 @@ func TestKustomization(t *testing.T) {
 }
 
 func TestNamespaces(t *testing.T) {
-	clusterScoped := []string{"Namespace", "ClusterRole", "ClusterRoleBinding", "Kustomization", "KubeSchedulerConfiguration"}
+	clusterScoped := []string{
+		"Namespace", "ClusterRole", "ClusterRoleBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+		"Kustomization", "KubeSchedulerConfiguration",
+	}
 	for _, doc := range documents(t) {
 		want := v1alpha1.Namespace
 		switch {

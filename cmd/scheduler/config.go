@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -23,8 +24,8 @@ Without --config it uses the configuration that ships inside it.`
 
 	before, run := command.PersistentPreRunE, command.RunE
 	command.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		if err := useShipped(cmd.Flags()); err != nil {
-			return fmt.Errorf("using the configuration inside the binary: %w", err)
+		if err := configure(cmd.Flags()); err != nil {
+			return err
 		}
 		return before(cmd, args)
 	}
@@ -36,10 +37,17 @@ Without --config it uses the configuration that ships inside it.`
 	}
 }
 
-func useShipped(flags *pflag.FlagSet) error {
-	if flags.Changed("config") {
-		return nil
+func configure(flags *pflag.FlagSet) error {
+	if path, err := flags.GetString("config"); err != nil || path != "" {
+		return errors.Join(err, useOwn(flags, path))
 	}
+	if err := useShipped(flags); err != nil {
+		return fmt.Errorf("using the configuration inside the binary: %w", err)
+	}
+	return nil
+}
+
+func useShipped(flags *pflag.FlagSet) error {
 	config, err := withConnectionFlags(manifests.SchedulerConfig, flags)
 	if err != nil {
 		return err

@@ -22,13 +22,16 @@ var (
 
 // Choose returns the slot of the adapter that the rules pick for the vreplica, or false if it has to wait. Where
 // weights leave several adapters equal, the lowest ordinal is picked.
-func (t *Tally) Choose(r Rules) (int, bool) {
+func (t *Tally) Choose(r Rules) (int, bool) { return t.bestOf(t.Contenders(r), r.Weights) }
+
+// enoughDomains says whether at each level as many domains hold an open adapter as the rules ask for.
+func (t *Tally) enoughDomains(r Rules) bool {
 	for topology, least := range r.MinDomains {
 		if !t.Domains(Topology(topology), least).OK() {
-			return 0, false
+			return false
 		}
 	}
-	return t.bestOf(t.Contenders(r), r.Weights)
+	return true
 }
 
 func (t *Tally) passes(i int, r Rules) bool {

@@ -23,11 +23,6 @@ func itself(a *adapter) string { return a.name }
 func oracle(p *pool, r request, want policy) *adapter {
 	adapters := rightful(p)
 	eligible := eligibleOf(adapters, r)
-	for _, rule := range want.levels() {
-		if openDomains(adapters, rule.domain) < rule.minDomains {
-			return nil
-		}
-	}
 	var best *adapter
 	for _, a := range eligible {
 		if !want.allows(adapters, eligible, r.vpod, a) {
@@ -49,9 +44,12 @@ func (want policy) levels() []levelRule {
 	return []levelRule{{want.zone, zoneOf}, {want.host, hostOf}, {want.adapter, itself}}
 }
 
-// allows: count + 1 - min <= maxSkew, at each level where that is a condition.
+// allows: enough domains hold an open adapter, and count + 1 - min <= maxSkew, at each level where that is a condition.
 func (want policy) allows(adapters, eligible []*adapter, vpod string, a *adapter) bool {
 	for _, rule := range want.levels() {
+		if openDomains(adapters, rule.domain) < rule.minDomains {
+			return false
+		}
 		if rule.maxSkew == 0 {
 			continue
 		}

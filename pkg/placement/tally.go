@@ -160,6 +160,9 @@ func (t *Tally) Contenders(r Rules) []int {
 	if t.stale {
 		t.scan()
 	}
+	if !t.enoughDomains(r) {
+		return nil
+	}
 	slots := make([]int, 0, len(t.best))
 	for _, i := range t.best {
 		if t.passes(i, r) {

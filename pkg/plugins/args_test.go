@@ -23,10 +23,10 @@ func TestG10_WrongArgumentsAreRefused(t *testing.T) {
 		}
 	}
 	number := func(field string, least int) []refusal {
-		return append(typed(field, "a whole number"),
-			refusal{`{` + field + `: x}`, field + `: Invalid value: "x": must be a whole number`},
-			refusal{`{` + field + `: 1.5}`, field + `: Invalid value: 1.5: must be a whole number`},
-			refusal{`{` + field + `: 99999999999}`, field + `: Invalid value: 99999999999: must be a whole number`},
+		return append(typed(field, "a whole number up to 2147483647"),
+			refusal{`{` + field + `: x}`, field + `: Invalid value: "x": must be a whole number up to 2147483647`},
+			refusal{`{` + field + `: 1.5}`, field + `: Invalid value: 1.5: must be a whole number up to 2147483647`},
+			refusal{`{` + field + `: 99999999999}`, field + `: Invalid value: 99999999999: must be a whole number up to 2147483647`},
 			refusal{fmt.Sprintf(`{%s: %d}`, field, least-1), fmt.Sprintf(`%s: Invalid value: %d: must be at least %d`, field, least-1, least)},
 			refusal{fmt.Sprintf(`{%s: -7}`, field), fmt.Sprintf(`%s: Invalid value: -7: must be at least %d`, field, least)},
 		)

@@ -22,7 +22,7 @@ type Profile struct {
 	// the pod does not say; 0 is no limit.
 	Limited      bool
 	DefaultLimit int
-	// Rules are the hard rules of the profile about skew.
+	// Rules are the hard rules of the profile about spread.
 	Rules placement.Rules
 
 	profiles *Profiles

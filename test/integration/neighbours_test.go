@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -129,16 +130,25 @@ func testNoRealNode(t *testing.T, p *pool) {
 
 // The stock scheduler takes a vreplica that names no scheduler, and places it by its own rules: on an adapter of the
 // pool, within the capacity, and never elsewhere. Ours counts it.
+// A placeholder that forgets its scheduler is refused when it is created; an ordinary pod and one of ours are not. A new
+// policy is in force a little after it was applied.
 func testWrongScheduler(t *testing.T, p *pool) {
-	v, x := p.vpod("wrong"), p.vpod("x")
+	const want = "a pod that requests vpod.dev/vreplicas needs spec.schedulerName: vpod-scheduler"
+	v := p.vpod("wrong")
 	v.SchedulerName = corev1.DefaultSchedulerName
-	if node := p.bound(timeLimit(t), p.grow(v, 1)[0]); node != p.node(0) {
-		t.Errorf("it is on %s", node)
+	err := lab.Wait(timeLimit(t), "the policy is in force", func(ctx context.Context) error {
+		_, err := p.Client().CoreV1().Pods(p.name).Create(ctx, v.Pod(0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			return fmt.Errorf("creation ends with %v, want %s", err, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	p.grow(x, 2)
-	p.settled(x, "1", 1)
-	p.grow(v, 1)
-	p.settled(v, "1", 1)
+	p.grow(v, 1, plain)
+	p.grow(p.vpod("x"), 1)
+	p.settled(p.vpod("x"), "1", 0)
 }
 
 // Whoever wrote of a pod is its scheduler.

@@ -85,8 +85,8 @@ func withValue(err error, raw []byte) error {
 // kind names a type in a reader's words.
 func kind(wrong *json.UnmarshalTypeError) string {
 	switch wrong.Type.Kind().String() {
-	case "int", "int32", "int64":
-		return "a whole number"
+	case "int32":
+		return "a whole number up to 2147483647"
 	case "struct":
 		return "a map of fields"
 	default:

@@ -80,6 +80,7 @@ var (
 
 // New returns the plugin of a level.
 func New(name string, profile *snapshot.Profile, level Level, args DomainArgs) *Plugin {
+	profile.Rules.MinDomains[level.Topology] = int(args.MinDomains)
 	if args.hard() {
 		profile.Rules.MaxSkew[level.Topology] = int(args.MaxSkew)
 	}
