@@ -15,6 +15,7 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/plugins/maxfillup"
 	"vpod.dev/vpod-scheduler/pkg/plugins/nomaxresourcecount"
 	"vpod.dev/vpod-scheduler/pkg/plugins/podfitsresources"
+	"vpod.dev/vpod-scheduler/pkg/plugins/rule"
 	"vpod.dev/vpod-scheduler/pkg/plugins/surebinder"
 	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
@@ -27,7 +28,7 @@ type Factory = func(ctx context.Context, args runtime.Object, handle fwk.Handle)
 func All() map[string]Factory {
 	profiles := snapshot.NewProfiles()
 	factories := map[string]Factory{}
-	for name, make := range map[string]func(context.Context, runtime.Object, *snapshot.Profile, fwk.Handle) (fwk.Plugin, error){
+	for name, build := range map[string]rule.Factory{
 		contenders.Name:               contenders.New,
 		podfitsresources.Name:         podfitsresources.New,
 		nomaxresourcecount.Name:       nomaxresourcecount.New,
@@ -39,7 +40,7 @@ func All() map[string]Factory {
 		surebinder.Name:               surebinder.New,
 	} {
 		factories[name] = func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-			return make(ctx, args, profiles.Get(handle.ProfileName()), handle)
+			return build(ctx, args, profiles.Get(handle.ProfileName()), handle)
 		}
 	}
 	return factories

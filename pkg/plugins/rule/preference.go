@@ -4,6 +4,7 @@ import (
 	"context"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"vpod.dev/vpod-scheduler/pkg/placement"
@@ -21,6 +22,16 @@ var (
 	_ fwk.ScorePlugin     = Preference{}
 	_ fwk.ScoreExtensions = Preference{}
 )
+
+// Prefer returns what makes a plugin that scores by a criterion, and has no arguments.
+func Prefer(name string, criterion placement.Criterion) Factory {
+	return func(_ context.Context, obj runtime.Object, profile *snapshot.Profile, _ fwk.Handle) (fwk.Plugin, error) {
+		if _, err := Decode(name, obj, NoArgs{}, nil); err != nil {
+			return nil, err
+		}
+		return Preference{Rule: New(name, profile), Criterion: criterion}, nil
+	}
+}
 
 // PreScore ranks the nodes that passed, by all criteria at once.
 func (r Preference) PreScore(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {

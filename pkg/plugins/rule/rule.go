@@ -7,11 +7,15 @@ import (
 	"context"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
+
+// Factory makes a plugin for a profile, from its arguments.
+type Factory = func(context.Context, runtime.Object, *snapshot.Profile, fwk.Handle) (fwk.Plugin, error)
 
 // Rule is the part of a plugin that begins a cycle and keeps it right. It filters nothing.
 type Rule struct {

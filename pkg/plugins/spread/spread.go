@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -88,6 +89,18 @@ func New(name string, profile *snapshot.Profile, level Level, args DomainArgs) *
 		Preference: rule.Preference{Rule: rule.New(name, profile), Criterion: level.Criterion},
 		level:      level,
 		args:       args,
+	}
+}
+
+// OverDomains returns what makes a plugin that spreads over zones or hosts. It only prefers, unless told otherwise.
+func OverDomains(name string, level Level) rule.Factory {
+	return func(_ context.Context, obj runtime.Object, profile *snapshot.Profile, _ fwk.Handle) (fwk.Plugin, error) {
+		defaults := DomainArgs{Args: Args{MaxSkew: 1, WhenUnsatisfiable: v1.ScheduleAnyway}}
+		args, err := rule.Decode(name, obj, defaults, DomainArgs.Validate)
+		if err != nil {
+			return nil, err
+		}
+		return New(name, profile, level, args), nil
 	}
 }
 
