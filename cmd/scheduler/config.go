@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -95,22 +96,20 @@ func withConnectionFlags(config []byte, flags *pflag.FlagSet) ([]byte, error) {
 	return yaml.Marshal(&c)
 }
 
-// served keeps the pipe of serve referenced: the garbage collector closes a file that nobody refers to.
-var served *os.File
-
 // serve offers a configuration as a file without writing one: the root file system of the container is read-only. The
-// configuration has to fit into a pipe, which holds 64 KiB, and can be read once.
+// configuration has to fit into a pipe, which holds 64 KiB, and can be read once. The end to read from is no os.File,
+// which the garbage collector would close before the scheduler opens it by its path.
 func serve(config []byte) (string, error) {
-	reader, writer, err := os.Pipe()
-	if err != nil {
+	var ends [2]int
+	if err := syscall.Pipe(ends[:]); err != nil {
 		return "", err
 	}
+	writer := os.NewFile(uintptr(ends[1]), "configuration")
 	if _, err := writer.Write(config); err != nil {
 		return "", err
 	}
 	if err := writer.Close(); err != nil {
 		return "", err
 	}
-	served = reader
-	return fmt.Sprintf("/dev/fd/%d", reader.Fd()), nil
+	return fmt.Sprintf("/dev/fd/%d", ends[0]), nil
 }

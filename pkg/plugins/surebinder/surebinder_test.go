@@ -20,7 +20,7 @@ import (
 
 var (
 	pods     = schema.GroupResource{Resource: "pods/binding"}
-	lost     = errors.New("read tcp: connection reset by peer")
+	errLost  = errors.New("read tcp: connection reset by peer")
 	failed   = apierrors.NewInternalError(errors.New("etcdserver: request timed out"))
 	conflict = apierrors.NewConflict(pods, "x", errors.New("pod x is already assigned to a node"))
 	notFound = apierrors.NewNotFound(pods, "x")
@@ -45,16 +45,16 @@ func TestBind(t *testing.T) {
 		wantBinds int
 	}{
 		"at once":                                  {answers: []error{nil}, wantBinds: 1},
-		"lost, not carried out":                    {answers: []error{lost, nil}, wantBinds: 2},
-		"lost, carried out":                        {answers: []error{lost, conflict}, on: "a-0", wantBinds: 2},
-		"lost often, carried out":                  {answers: []error{lost, lost, lost, conflict}, on: "a-0", wantBinds: 4},
+		"lost, not carried out":                    {answers: []error{errLost, nil}, wantBinds: 2},
+		"lost, carried out":                        {answers: []error{errLost, conflict}, on: "a-0", wantBinds: 2},
+		"lost often, carried out":                  {answers: []error{errLost, errLost, errLost, conflict}, on: "a-0", wantBinds: 4},
 		"failed, carried out":                      {answers: []error{failed, conflict}, on: "a-0", wantBinds: 2},
-		"lost, carried out, no right any more":     {answers: []error{lost, refused}, on: "a-0", wantBinds: 2},
-		"lost, no right until roles are read":      {answers: []error{lost, refused, refused, conflict}, looks: []error{refused, refused}, on: "a-0", wantBinds: 4},
-		"lost, no right, not carried out":          {answers: []error{lost, refused, nil}, looks: []error{refused}, wantBinds: 3},
-		"lost, somebody else placed it":            {answers: []error{lost, conflict}, on: "a-1", wantErr: conflict, wantBinds: 2},
-		"lost, another pod has its name":           {answers: []error{lost, conflict}, on: "a-0", uid: "later", wantErr: conflict, wantBinds: 2},
-		"lost, the pod is gone":                    {answers: []error{lost, notFound}, wantErr: notFound, wantBinds: 2},
+		"lost, carried out, no right any more":     {answers: []error{errLost, refused}, on: "a-0", wantBinds: 2},
+		"lost, no right until roles are read":      {answers: []error{errLost, refused, refused, conflict}, looks: []error{refused, refused}, on: "a-0", wantBinds: 4},
+		"lost, no right, not carried out":          {answers: []error{errLost, refused, nil}, looks: []error{refused}, wantBinds: 3},
+		"lost, somebody else placed it":            {answers: []error{errLost, conflict}, on: "a-1", wantErr: conflict, wantBinds: 2},
+		"lost, another pod has its name":           {answers: []error{errLost, conflict}, on: "a-0", uid: "later", wantErr: conflict, wantBinds: 2},
+		"lost, the pod is gone":                    {answers: []error{errLost, notFound}, wantErr: notFound, wantBinds: 2},
 		"refused":                                  {answers: []error{refused}, wantErr: refused, wantBinds: 1},
 		"refused for now":                          {answers: []error{tooMany}, wantErr: tooMany, wantBinds: 1},
 		"somebody else placed it":                  {answers: []error{conflict}, on: "a-1", wantErr: conflict, wantBinds: 1},
@@ -103,7 +103,7 @@ func TestBindEndsWithTheScheduler(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 		cancel()
-		return true, nil, lost
+		return true, nil, errLost
 	})
 	b := &SureBinder{client: client, pauses: wait.Backoff{Duration: time.Hour}}
 	status := b.Bind(ctx, nil, &v1.Pod{}, "a-0")
