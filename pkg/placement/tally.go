@@ -45,11 +45,17 @@ type Tally struct {
 	eligible int
 	least    [topologies]int32
 	// best holds, for each distinct class, the eligible adapter with the lowest ordinal.
-	best map[class]int
+	best []leader
 }
 
 // class is all that the rules know of an adapter beside its ordinal: the vpod's vreplicas on it, its host and its zone.
 type class [topologies]int32
+
+// leader is the adapter of a class that can win.
+type leader struct {
+	class class
+	slot  int
+}
 
 // Tally counts for one vreplica.
 func (p *Pool) Tally(r Request) *Tally {
@@ -107,26 +113,37 @@ func (t *Tally) add(i int, n int32) {
 
 // scan looks at every adapter once.
 func (t *Tally) scan() {
-	t.stale, t.eligible, t.best = false, 0, map[class]int{}
-	var last class // neighbours are mostly alike: saves most look-ups
+	t.stale, t.eligible, t.best = false, 0, nil
+	known := map[class]int{}
+	// last is where in best the class of a zone's last adapter is: neighbours in a zone are mostly alike, which saves
+	// nearly all look-ups.
+	last := make([]int, len(t.pool.zones.list))
 	for i := range t.pool.slots {
 		if !t.isEligible(i) {
 			continue
 		}
-		c := t.class(i)
-		if t.eligible == 0 {
-			t.least = c
-		}
 		t.eligible++
-		for topology, n := range c {
+		c, zone := t.class(i), t.pool.slots[i].zone
+		k := last[zone]
+		if k >= len(t.best) || t.best[k].class != c {
+			var found bool
+			if k, found = known[c]; !found {
+				k = len(t.best)
+				known[c] = k
+				t.best = append(t.best, leader{class: c, slot: i})
+			}
+			last[zone] = k
+		}
+		if t.pool.slots[i].ordinal < t.pool.slots[t.best[k].slot].ordinal {
+			t.best[k].slot = i
+		}
+	}
+	for k, l := range t.best {
+		if k == 0 {
+			t.least = l.class
+		}
+		for topology, n := range l.class {
 			t.least[topology] = min(t.least[topology], n)
-		}
-		if c == last && t.eligible > 1 && t.pool.slots[t.best[c]].ordinal < t.pool.slots[i].ordinal {
-			continue
-		}
-		last = c
-		if j, known := t.best[c]; !known || t.pool.slots[i].ordinal < t.pool.slots[j].ordinal {
-			t.best[c] = i
 		}
 	}
 }
@@ -138,7 +155,12 @@ func (t *Tally) isEligible(i int) bool {
 
 func (t *Tally) belowLimit() bool { return t.Limit == 0 || t.used < t.Limit }
 
-func (t *Tally) free(i int) int64 { return t.pool.slots[i].free + t.shift[i] }
+func (t *Tally) free(i int) int64 {
+	if len(t.shift) == 0 { // in every scan but those of a preemption
+		return t.pool.slots[i].free
+	}
+	return t.pool.slots[i].free + t.shift[i]
+}
 
 func (t *Tally) class(i int) class {
 	s := &t.pool.slots[i]
@@ -164,9 +186,9 @@ func (t *Tally) Contenders(r Rules) []int {
 		return nil
 	}
 	slots := make([]int, 0, len(t.best))
-	for _, i := range t.best {
-		if t.passes(i, r) {
-			slots = append(slots, i)
+	for _, l := range t.best {
+		if t.passes(l.slot, r) {
+			slots = append(slots, l.slot)
 		}
 	}
 	slices.Sort(slots)
