@@ -33,6 +33,9 @@ func TestSchedulerConfig(t *testing.T) {
 	if config.PercentageOfNodesToScore == nil || *config.PercentageOfNodesToScore != 100 {
 		t.Error("sampling nodes breaks the rules that compare adapters")
 	}
+	if config.Parallelism == nil || *config.Parallelism != 1 {
+		t.Error("goroutines cost more than to judge the few contenders")
+	}
 	var names []string
 	for _, profile := range config.Profiles {
 		names = append(names, *profile.SchedulerName)
