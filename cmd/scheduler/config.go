@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"sigs.k8s.io/yaml"
 
@@ -53,15 +54,13 @@ func useShipped(flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	path, err := serve(config)
-	if err != nil {
-		return err
-	}
-	return flags.Set("config", path)
+	return serveAs(flags, config)
 }
 
-// withConnectionFlags carries the flags over that say how to reach the API server: the scheduler ignores them beside
-// --config.
+// connectionFlags say how to reach the API server. The scheduler ignores them beside --config.
+var connectionFlags = []string{"kubeconfig", "kube-api-content-type", "kube-api-qps", "kube-api-burst"}
+
+// withConnectionFlags carries those flags over into a configuration.
 func withConnectionFlags(config []byte, flags *pflag.FlagSet) ([]byte, error) {
 	var c configv1.KubeSchedulerConfiguration
 	if err := yaml.UnmarshalStrict(config, &c); err != nil {
@@ -96,20 +95,20 @@ func withConnectionFlags(config []byte, flags *pflag.FlagSet) ([]byte, error) {
 	return yaml.Marshal(&c)
 }
 
-// serve offers a configuration as a file without writing one: the root file system of the container is read-only. The
-// configuration has to fit into a pipe, which holds 64 KiB, and can be read once. The end to read from is no os.File,
-// which the garbage collector would close before the scheduler opens it by its path.
-func serve(config []byte) (string, error) {
+// serveAs makes a configuration the one of --config, without writing a file: the root file system of the container is
+// read-only. It can be read once. The end to read from is no os.File, which the garbage collector would close before the
+// scheduler opens it by its path.
+func serveAs(flags *pflag.FlagSet, config []byte) error {
 	var ends [2]int
 	if err := syscall.Pipe(ends[:]); err != nil {
-		return "", err
+		return fmt.Errorf("making a pipe for the configuration: %w", err)
 	}
 	writer := os.NewFile(uintptr(ends[1]), "configuration")
-	if _, err := writer.Write(config); err != nil {
-		return "", err
-	}
-	if err := writer.Close(); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("/dev/fd/%d", ends[0]), nil
+	go func() { // A pipe holds 64 KiB, and a configuration may be longer.
+		defer writer.Close()
+		if _, err := writer.Write(config); err != nil {
+			klog.Background().Error(err, "Handing over the configuration failed")
+		}
+	}()
+	return flags.Set("config", fmt.Sprintf("/dev/fd/%d", ends[0]))
 }

@@ -5,36 +5,58 @@ import (
 	"path/filepath"
 	"testing"
 
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
+	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+
+	"vpod.dev/vpod-scheduler/manifests"
 )
 
 // G10, C39: what the scheduler lets pass in a configuration of the user's own, and would do harm beside kube-scheduler.
 func TestOwnConfiguration(t *testing.T) {
-	const head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+	const (
+		head    = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+		plugins = `plugins: {multiPoint: {disabled: [{name: "*"}], enabled: [{name: PodFitsResources}]}}`
+		mine    = "profiles: [{schedulerName: mine, " + plugins + "}]"
+	)
 	for name, tc := range map[string]struct {
 		config    string
 		want      string
 		wantLease string
 	}{
 		"our lease is the default": {
-			config: "profiles: [{schedulerName: mine}]", wantLease: "vpod-system/vpod-scheduler",
+			config: mine, wantLease: "vpod-system/vpod-scheduler",
 		},
 		"a lease that is named stays": {
-			config: "profiles: [{schedulerName: mine}]\nleaderElection: {resourceName: a, resourceNamespace: b}", wantLease: "kube-system/kube-scheduler",
+			config: mine + "\nleaderElection: {resourceName: a, resourceNamespace: b}", wantLease: "kube-system/kube-scheduler",
 		},
 		"no profile": {
 			config: "parallelism: 1", want: `profiles: Required value: without one the scheduler would act as default-scheduler`,
 		},
 		"a profile without a name": {
-			config: "profiles: [{}]", want: `profiles[0].schedulerName: Required value: without it the profile would act as default-scheduler`,
+			config: "profiles: [{" + plugins + "}]", want: `profiles[0].schedulerName: Required value: without it the profile would act as default-scheduler`,
 		},
 		"a profile of the cluster's scheduler": {
-			config: "profiles: [{schedulerName: mine}, {schedulerName: default-scheduler}]",
+			config: "profiles: [{schedulerName: mine, " + plugins + "}, {schedulerName: default-scheduler, " + plugins + "}]",
 			want:   `profiles[1].schedulerName: Invalid value: "default-scheduler": is the cluster's own scheduler, which this one runs beside`,
 		},
 		"arguments of a plugin that does not exist": {
-			config: "profiles: [{schedulerName: mine, pluginConfig: [{name: NodeAffinity}, {name: EvenPodSpreading, args: {}}]}]",
+			config: "profiles: [{schedulerName: mine, " + plugins + ", pluginConfig: [{name: NodeAffinity}, {name: EvenPodSpreading, args: {}}]}]",
 			want:   `profiles[0].pluginConfig[1].name: Invalid value: "EvenPodSpreading": is no plugin of this scheduler`,
+		},
+		"a plugin that does not exist": {
+			config: `profiles: [{schedulerName: mine, plugins: {multiPoint: {disabled: [{name: "*"}], enabled: [{name: PodFitsResources}, {name: Contendrs}]}}}]`,
+			want:   `profiles[0].plugins.multiPoint.enabled[1].name: Invalid value: "Contendrs": is no plugin of this scheduler`,
+		},
+		"the plugins of kube-scheduler": {
+			config: `profiles: [{schedulerName: mine, plugins: {multiPoint: {enabled: [{name: PodFitsResources}]}}}]`,
+			want: `profiles[0].plugins.multiPoint.disabled: Required value: must hold the name "*": else the profile has all plugins of ` +
+				`kube-scheduler; start from a copy of a profile that ships`,
+		},
+		"nothing that keeps adapters within their capacity": {
+			config: `profiles: [{schedulerName: mine, plugins: {multiPoint: {disabled: [{name: "*"}], enabled: [{name: Contenders}]}}}]`,
+			want: `profiles[0].plugins.multiPoint.enabled: Required value: must hold PodFitsResources, which keeps adapters within their ` +
+				`capacity and other pods out`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,6 +84,33 @@ func TestOwnConfiguration(t *testing.T) {
 				t.Errorf("the flags name the lease %s, want %s", lease, tc.wantLease)
 			}
 		})
+	}
+}
+
+// The scheduler ignores --kubeconfig beside --config; ours does not.
+func TestOwnConfigurationKeepsConnectionFlags(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, manifests.SchedulerConfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags := app.NewSchedulerCommand().Flags()
+	for name, value := range map[string]string{"config": path, "kubeconfig": "/somewhere/kubeconfig", "kube-api-qps": "7"} {
+		if err := flags.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := configure(flags); err != nil {
+		t.Fatal(err)
+	}
+	config, err := options.LoadConfigFromFile(klog.Background(), flags.Lookup("config").Value.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := config.ClientConnection; c.Kubeconfig != "/somewhere/kubeconfig" || c.QPS != 7 || c.Burst != 2000 {
+		t.Errorf("the connection is %+v, want the kubeconfig and qps of the flags and the burst of the file", c)
+	}
+	if len(config.Profiles) != 2 {
+		t.Errorf("got %d profiles, want both of the file", len(config.Profiles))
 	}
 }
 

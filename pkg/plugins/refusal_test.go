@@ -27,8 +27,8 @@ func TestWhatIsNoVreplicaIsRefusedByEveryPlugin(t *testing.T) {
 		c := newCluster(t, enable(t, nil, plugin))
 		c.addNode(adapter("a-0", 0, "", "", 1))
 		for want, pod := range map[string]*st.PodWrapper{
-			"the pod has no label vpod.dev/pool, which names the pool of adapters to use": c.vreplica("x").Label(v1alpha1.LabelPool, ""),
-			`pool "q" has no adapters: no node is labelled vpod.dev/pool=q`:               c.vreplica("x").Label(v1alpha1.LabelPool, "q"),
+			"the pod has no label vpod.dev/pool, which names the pool of adapters to use; this scheduler places nothing but vreplicas": c.vreplica("x").Label(v1alpha1.LabelPool, ""),
+			`pool "q" has no adapters: no node is labelled vpod.dev/pool=q`:                                                            c.vreplica("x").Label(v1alpha1.LabelPool, "q"),
 			`the pod's annotation vpod.dev/max-adapters: "0" is not a whole number from 1 to ` +
 				`2147483647 in plain decimal digits`: c.vreplica("x").Annotation(v1alpha1.AnnotationMaxAdapters, "0"),
 		} {

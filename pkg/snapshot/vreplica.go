@@ -22,7 +22,8 @@ type Vreplica struct {
 }
 
 // errNoPool tells a placeholder from a pod that merely names our scheduler.
-var errNoPool = errors.New("the pod has no label " + v1alpha1.LabelPool + ", which names the pool of adapters to use")
+var errNoPool = errors.New("the pod has no label " + v1alpha1.LabelPool + ", which names the pool of adapters to use; " +
+	"this scheduler places nothing but vreplicas")
 
 // VreplicaOf reads a placeholder pod. The error says in a user's words what is wrong with the pod.
 func VreplicaOf(pod *v1.Pod, name v1.ResourceName) (Vreplica, error) {

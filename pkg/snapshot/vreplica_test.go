@@ -30,7 +30,7 @@ func TestVreplicaOf(t *testing.T) {
 		"limit -1":         {pod: good().Annotation(v1alpha1.AnnotationMaxAdapters, "-1"), wantErr: `the pod's annotation vpod.dev/max-adapters: "-1" ` + number},
 		"limit x":          {pod: good().Annotation(v1alpha1.AnnotationMaxAdapters, "x"), wantErr: `the pod's annotation vpod.dev/max-adapters: "x" ` + number},
 		"empty limit":      {pod: good().Annotation(v1alpha1.AnnotationMaxAdapters, ""), wantErr: `the pod's annotation vpod.dev/max-adapters: "" ` + number},
-		"no pool":          {pod: good().Label(v1alpha1.LabelPool, ""), wantErr: "the pod has no label vpod.dev/pool, which names the pool of adapters to use"},
+		"no pool":          {pod: good().Label(v1alpha1.LabelPool, ""), wantErr: "the pod has no label vpod.dev/pool, which names the pool of adapters to use; this scheduler places nothing but vreplicas"},
 		"no vreplica":      {pod: good().Containers(nil), wantErr: "the pod requests 0 vpod.dev/vreplicas" + request},
 		"two vreplicas":    {pod: good().Req(map[v1.ResourceName]string{v1alpha1.ResourceVReplicas: "1"}), wantErr: "the pod requests 2 vpod.dev/vreplicas" + request},
 		"two in one place": {pod: good().Containers(nil).Req(map[v1.ResourceName]string{v1alpha1.ResourceVReplicas: "2"}), wantErr: "the pod requests 2 vpod.dev/vreplicas" + request},

@@ -8,7 +8,7 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
 
-const noPool = "the pod has no label vpod.dev/pool, which names the pool of adapters to use"
+const noPool = "the pod has no label vpod.dev/pool, which names the pool of adapters to use; this scheduler places nothing but vreplicas"
 
 // All of them wait side by side in one pool, in which a good vreplica that is younger than they is placed all the same.
 func TestBadInput_OfAVreplicaIsToldInItsEvents(t *testing.T) {

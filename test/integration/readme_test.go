@@ -61,11 +61,11 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if node := pods[0].Spec.NodeName; node != "kafka-0" {
-		t.Errorf("placed on %q, want kafka-0", node)
+	if node := pods[0].Spec.NodeName; node != "kafka-6" {
+		t.Errorf("placed on %q, want kafka-6", node)
 	}
 
-	shell("kubectl cordon kafka-0; kubectl -n readme scale replicaset orders --replicas=4")
+	shell("kubectl cordon kafka-6; kubectl -n readme scale replicaset orders --replicas=4")
 	const unschedulable = "1 node(s) were unschedulable"
 	pods, err = l.WaitForPods(timeLimit(t), "readme", lab.Scheduled(3, 1))
 	if err != nil {

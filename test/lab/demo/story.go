@@ -26,7 +26,7 @@ type step struct {
 // The numbers are chosen so that the placement does not depend on the order in which the vpods' placeholders come: in
 // the first two steps there is room everywhere, and in the last only one vpod asks.
 var story = []step{{
-	title: "Three vpods. refunds may use 2 adapters at most, as a topic with 2 partitions would have it.",
+	title: "Three vpods: 12 vreplicas of orders, 8 of payments, and 8 of refunds, whose topic has 2 partitions: it may use 2\n   adapters at most.",
 	does: func(ctx context.Context, l *lab.Lab) error {
 		return createVPods(ctx, l,
 			lab.VPod{Name: "orders", Replicas: 12},
@@ -34,7 +34,7 @@ var story = []step{{
 			lab.VPod{Name: "refunds", Replicas: 8, MaxAdapters: 2})
 	},
 }, {
-	title: "host-2 goes out of use, and orders grows from 12 to 20. What is placed stays where it is.",
+	title: "host-2 and its adapter kafka-1 are cordoned, and orders grows from 12 to 20. What is placed stays where it is.",
 	does: func(ctx context.Context, l *lab.Lab) error {
 		if err := cordonHost(ctx, l, "host-2"); err != nil {
 			return err
@@ -42,7 +42,7 @@ var story = []step{{
 		return scale(ctx, l, "orders", 20)
 	},
 }, {
-	title: "surveys asks for 30, which is more than there is room for.",
+	title: "surveys asks for 30 vreplicas; there is room for 22.",
 	does: func(ctx context.Context, l *lab.Lab) error {
 		return createVPods(ctx, l, lab.VPod{Name: "surveys", Replicas: 30})
 	},
