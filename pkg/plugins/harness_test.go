@@ -39,6 +39,8 @@ type cluster struct {
 	nominees nominees
 	activate activations
 	serial   int
+	// cycles counts those with batching.
+	cycles int64
 }
 
 // activations records whom plugins want tried again.

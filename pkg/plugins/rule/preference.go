@@ -18,9 +18,9 @@ type Preference struct {
 }
 
 var (
-	_ fwk.PreScorePlugin  = Preference{}
-	_ fwk.ScorePlugin     = Preference{}
-	_ fwk.ScoreExtensions = Preference{}
+	_ fwk.PreScorePlugin = Preference{}
+	_ fwk.ScorePlugin    = Preference{}
+	_ fwk.SignPlugin     = Preference{}
 )
 
 // Prefer returns what makes a plugin that scores by a criterion, and has no arguments.
@@ -33,36 +33,26 @@ func Prefer(name string, criterion placement.Criterion) Factory {
 	}
 }
 
+// SignPod refuses: the scheduler would give the next pod of the same kind the second best adapter of this cycle. Ranks are
+// exact for the best alone, and each placement changes them.
+func (r Preference) SignPod(context.Context, *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
+	return nil, fwk.NewStatus(fwk.Unschedulable, "each placement changes which adapter is the next best")
+}
+
 // PreScore ranks the nodes that passed, by all criteria at once.
 func (r Preference) PreScore(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
 	return snapshot.Rank(ctx, state, pod, nodes)
 }
 
-// Score returns the ordinal, which depends on the node alone: the scheduler may keep it and use it for the next pod.
-// What counts is computed from fresh state in NormalizeScore.
+// Score returns the rank of a node, which needs no normalizing.
 func (r Preference) Score(_ context.Context, state fwk.CycleState, _ *v1.Pod, info fwk.NodeInfo) (int64, *fwk.Status) {
-	c, slot, status := Slot(state, info)
+	ranking, status := snapshot.RankingOf(state)
 	if !status.IsSuccess() {
 		return 0, status
 	}
-	return int64(c.Adapter(slot).Ordinal), nil
+	score, err := ranking.Score(info.Node().Name, r.Criterion)
+	return score, fwk.AsStatus(err)
 }
 
-// ScoreExtensions returns the normalizing.
-func (r Preference) ScoreExtensions() fwk.ScoreExtensions { return r }
-
-// NormalizeScore sets each node's score by its rank.
-func (r Preference) NormalizeScore(_ context.Context, state fwk.CycleState, _ *v1.Pod, scores fwk.NodeScoreList) *fwk.Status {
-	ranking, status := snapshot.RankingOf(state)
-	if !status.IsSuccess() {
-		return status
-	}
-	for i := range scores {
-		score, err := ranking.Score(scores[i].Name, r.Criterion)
-		if err != nil {
-			return fwk.AsStatus(err)
-		}
-		scores[i].Score = score
-	}
-	return nil
-}
+// ScoreExtensions returns none.
+func (r Preference) ScoreExtensions() fwk.ScoreExtensions { return nil }

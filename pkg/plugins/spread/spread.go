@@ -76,7 +76,6 @@ var (
 	_ fwk.PreScorePlugin    = &Plugin{}
 	_ fwk.ScorePlugin       = &Plugin{}
 	_ fwk.EnqueueExtensions = &Plugin{}
-	_ fwk.SignPlugin        = &Plugin{}
 )
 
 // New returns the plugin of a level.
@@ -107,15 +106,6 @@ func OverDomains(name string, level Level) rule.Factory {
 // EventsToRegister names the events that help a vreplica that this plugin refused.
 func (p *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return append(rule.PreFilterEvents(), rule.SpreadEvents(p.Profile.Resource)...), nil
-}
-
-// SignPod refuses where the plugin filters: a placement raises the minimum, and adapters that were refused before then
-// pass, which results kept from the last pod do not show.
-func (p *Plugin) SignPod(ctx context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
-	if p.args.hard() || p.args.MinDomains > 0 {
-		return nil, fwk.NewStatus(fwk.Unschedulable, "each placement changes which adapters pass")
-	}
-	return p.Preference.SignPod(ctx, pod)
 }
 
 // PreFilter refuses the vreplica where too few domains hold an open adapter, which no preemption can change.
