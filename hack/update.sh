@@ -3,13 +3,13 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The lab runs the Kubernetes that the scheduler extends: the pins of hack/tools follow go.mod.
+# The lab and the benchmarks run the Kubernetes that the scheduler extends: the pins of their modules follow go.mod.
 edits=$(awk '
   $1 == "k8s.io/kubernetes" { print "-require=k8s.io/kubernetes@" $2 }
   $2 == "=>" { print "-replace=" $1 "=" $3 "@" $4 }
 ' go.mod)
 # shellcheck disable=SC2086 # one argument a line
-(cd hack/tools && go mod edit $edits)
+for module in hack/tools test/perf; do (cd "$module" && go mod edit $edits); done
 
 # The image is built with the Go that go.mod asks for.
 minor=$(awk '$1 == "go" { split($2, v, "."); print v[1] "." v[2] }' go.mod)

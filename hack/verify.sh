@@ -19,17 +19,21 @@ check_format() { # gofmt has nothing to change
 }
 
 check_vet() { # go vet
-  go vet ./...
+  local status=0
+  go vet ./... || status=1
+  (cd test/perf && go vet ./...) || status=1
+  return $status
 }
 
 check_staticcheck() { # staticcheck
   hack/tools/build.sh staticcheck && bin/staticcheck ./...
 }
 
-check_tidy() { # go.mod and go.sum of both modules list what is needed, and no more
-  local status=0
-  go mod tidy -diff || status=1
-  (cd hack/tools && go mod tidy -diff) || status=1
+check_tidy() { # go.mod and go.sum of all modules list what is needed, and no more
+  local status=0 module
+  for module in . hack/tools test/perf; do
+    (cd "$module" && go mod tidy -diff) || status=1
+  done
   return $status
 }
 
