@@ -19,6 +19,7 @@ func main() {
 	for name, factory := range plugins.All() {
 		options = append(options, app.WithPlugin(name, factory))
 	}
+	preferFeatures()
 	command := app.NewSchedulerCommand(options...)
 	ship(command)
 	os.Exit(cli.Run(command))

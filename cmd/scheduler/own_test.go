@@ -48,6 +48,24 @@ func TestOwnConfiguration(t *testing.T) {
 			config: `profiles: [{schedulerName: mine, plugins: {multiPoint: {disabled: [{name: "*"}], enabled: [{name: PodFitsResources}, {name: Contendrs}]}}}]`,
 			want:   `profiles[0].plugins.multiPoint.enabled[1].name: Invalid value: "Contendrs": is no plugin of this scheduler`,
 		},
+		"arguments of a plugin that is not enabled": {
+			config: "profiles: [{schedulerName: mine, " + plugins + ", pluginConfig: [{name: EvenPodSpread, args: {maxSkew: 0}}]}]",
+			want:   `profiles[0].pluginConfig[0].args: reading the arguments of plugin EvenPodSpread: maxSkew: Invalid value: 0: must be at least 1`,
+		},
+		"a resource that no placeholder can request": {
+			config: "profiles: [{schedulerName: mine, " + plugins + ", pluginConfig: [{name: PodFitsResources, args: {resourceName: cpu}}]}]",
+			want: `profiles[0].pluginConfig[0].args: reading the arguments of plugin PodFitsResources: resourceName: Invalid value: "cpu": ` +
+				`must be an extended resource, as vpod.dev/vreplicas is`,
+		},
+		"a plugin of ours in pieces": {
+			config: `profiles: [{schedulerName: mine, plugins: {multiPoint: {disabled: [{name: "*"}], enabled: [{name: PodFitsResources}]}, ` +
+				`score: {enabled: [{name: MaxFillUp}]}}}]`,
+			want: `profiles[0].plugins.score.enabled[0].name: Invalid value: "MaxFillUp": must be enabled in multiPoint: its extension points need each other`,
+		},
+		"a weight below 0": {
+			config: `profiles: [{schedulerName: mine, plugins: {multiPoint: {disabled: [{name: "*"}], enabled: [{name: PodFitsResources}, {name: MaxFillUp, weight: -5}]}}}]`,
+			want:   `profiles[0].plugins.multiPoint.enabled[1].weight: Invalid value: -5: must be at least 0`,
+		},
 		"the plugins of kube-scheduler": {
 			config: `profiles: [{schedulerName: mine, plugins: {multiPoint: {enabled: [{name: PodFitsResources}]}}}]`,
 			want: `profiles[0].plugins.multiPoint.disabled: Required value: must hold the name "*": else the profile has all plugins of ` +

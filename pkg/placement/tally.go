@@ -39,6 +39,8 @@ type Tally struct {
 	used int
 	// shift is what Add and Remove changed of an adapter's free room.
 	shift map[int]int64
+	// held is the room of adapters that others are to have.
+	held map[int]int64
 
 	// What follows is found by scan.
 	stale    bool
@@ -70,7 +72,7 @@ func (p *Pool) Tally(r Request) *Tally {
 	return t
 }
 
-// Clone returns a tally that Add and Remove may change without changing t. Both read the same pool.
+// Clone returns a tally that Add may change without changing t. Both read the same pool, and hold the same room.
 func (t *Tally) Clone() *Tally {
 	c := *t
 	c.count, c.host, c.zone = slices.Clone(t.count), slices.Clone(t.host), slices.Clone(t.zone)
@@ -89,6 +91,15 @@ func (t *Tally) Add(slot int, size int64, n int) {
 	}
 	t.shift[slot] -= size
 	t.add(slot, int32(n))
+	t.stale = true
+}
+
+// Hold has an adapter keep room for others: it is eligible only for what is left beside that. Fit does not see it.
+func (t *Tally) Hold(slot int, size int64) {
+	if t.held == nil {
+		t.held = map[int]int64{}
+	}
+	t.held[slot] += size
 	t.stale = true
 }
 
@@ -150,7 +161,14 @@ func (t *Tally) scan() {
 
 func (t *Tally) isEligible(i int) bool {
 	s := &t.pool.slots[i]
-	return s.live && t.free(i) >= t.Size && (t.count[i] > 0 || t.belowLimit()) && (t.Open == nil || t.Open(i))
+	return s.live && t.free(i) >= t.Size+t.heldOf(i) && (t.count[i] > 0 || t.belowLimit()) && (t.Open == nil || t.Open(i))
+}
+
+func (t *Tally) heldOf(i int) int64 {
+	if len(t.held) == 0 { // in every scan but those while a preemptor waits
+		return 0
+	}
+	return t.held[i]
 }
 
 func (t *Tally) belowLimit() bool { return t.Limit == 0 || t.used < t.Limit }

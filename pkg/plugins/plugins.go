@@ -40,7 +40,7 @@ func All() map[string]Factory {
 		surebinder.Name:               surebinder.New,
 	} {
 		factories[name] = func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-			return build(ctx, args, profiles.Get(handle.ProfileName()), handle)
+			return build(ctx, args, profiles.Get(handle), handle)
 		}
 	}
 	return factories

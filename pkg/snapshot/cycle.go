@@ -66,6 +66,7 @@ func (p *Profile) Begin(ctx context.Context, state fwk.CycleState, pod *v1.Pod, 
 			VPod: v.VPod, Size: 1, Limit: p.limit(v), Open: pool.open(klog.FromContext(ctx), pod),
 		}),
 	}
+	p.holdForNominees(c, pod)
 	state.Write(cycleKey, c)
 	return c, nil
 }

@@ -44,6 +44,7 @@ func (p *pool) put(info fwk.NodeInfo) {
 		p.nodes, p.doors = append(p.nodes, nil), append(p.doors, 0)
 	}
 	p.nodes[slot], p.doors[slot] = node, p.door(node)
+	p.forgetTaints()
 }
 
 // drop takes a node out.
@@ -64,6 +65,11 @@ func (p *pool) door(node *v1.Node) int {
 	if node.Spec.Unschedulable {
 		taints = append(taints, v1.Taint{Key: v1.TaintNodeUnschedulable, Effect: v1.TaintEffectNoSchedule})
 	}
+	return p.number(taints)
+}
+
+// number finds the number of a set of taints, or gives it one.
+func (p *pool) number(taints []v1.Taint) int {
 	var key strings.Builder
 	for _, t := range taints {
 		key.WriteString(t.ToString())
@@ -76,6 +82,21 @@ func (p *pool) door(node *v1.Node) int {
 		p.byKey[key.String()] = i
 	}
 	return i
+}
+
+// forgetTaints forgets the sets that no node has any more, once there are more than the pool has nodes: the value of a
+// taint may be a time, and so another each time.
+func (p *pool) forgetTaints() {
+	if len(p.taints) <= len(p.names) {
+		return
+	}
+	taints := p.taints
+	p.taints, p.byKey = nil, map[string]int{}
+	for name := range p.names {
+		if slot, found := p.Slot(name); found {
+			p.doors[slot] = p.number(taints[p.doors[slot]])
+		}
+	}
 }
 
 // barring tells the taints that keep pods out from those that only put them off.

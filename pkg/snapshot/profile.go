@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	v1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/placement"
@@ -26,6 +27,7 @@ type Profile struct {
 	Rules placement.Rules
 
 	profiles *Profiles
+	handle   fwk.Handle
 }
 
 // NewProfiles returns an empty set for one scheduler.
@@ -33,12 +35,13 @@ func NewProfiles() *Profiles {
 	return &Profiles{byName: map[string]*Profile{}, caches: map[v1.ResourceName]*Cache{}}
 }
 
-// Get returns the profile of a scheduler name.
-func (s *Profiles) Get(schedulerName string) *Profile {
-	p := s.byName[schedulerName]
+// Get returns the profile that a framework runs.
+func (s *Profiles) Get(handle fwk.Handle) *Profile {
+	name := handle.ProfileName()
+	p := s.byName[name]
 	if p == nil {
-		p = &Profile{Resource: v1alpha1.ResourceVReplicas, profiles: s}
-		s.byName[schedulerName] = p
+		p = &Profile{Resource: v1alpha1.ResourceVReplicas, profiles: s, handle: handle}
+		s.byName[name] = p
 	}
 	return p
 }

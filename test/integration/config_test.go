@@ -101,7 +101,7 @@ func TestG10_WrongArgumentsStopTheSchedulerAtStart(t *testing.T) {
 			}
 			config.ClientConnection.Kubeconfig = kubeconfig(t)
 			line := refusal(t, configFile(t, config))
-			for _, part := range append(tc.want, tc.plugin, "scheduler name wrong") {
+			for _, part := range append(tc.want, tc.plugin, "profiles[0].pluginConfig[0].args: ") {
 				if !strings.Contains(line, part) {
 					t.Errorf("it says nothing of %q:\n%s", part, line)
 				}
@@ -148,9 +148,10 @@ func TestVersion(t *testing.T) {
 func TestWithoutConfigPodsOfTheDefaultSchedulerStayUntouched(t *testing.T) {
 	t.Parallel()
 	p := sharedPool(t, zones(1, "z1")...)
+	// It would pass all our rules, but asks for no vreplica: admission refuses what does.
 	stock := p.vpod("stock")
 	stock.SchedulerName = corev1.DefaultSchedulerName
-	pods := append(p.grow(stock, 1), p.grow(p.vpod("plain"), 1, plain)...)
+	pods := append(p.grow(stock, 1, asksFor("1m")), p.grow(p.vpod("plain"), 1, plain)...)
 	x := p.vpod("x")
 	p.grow(x, 1)
 	p.settled(x, "1", 0)

@@ -21,7 +21,9 @@ import (
 type ledger struct {
 	capacity int
 
-	mu       sync.Mutex
+	mu sync.Mutex
+	// limits are the capacities of nodes that have one of their own.
+	limits   map[string]int
 	nodes    map[types.UID]string
 	load     map[string]int
 	breaches []string
@@ -30,7 +32,7 @@ type ledger struct {
 // audit opens the ledger of a pool whose adapters all have the same capacity.
 func (p *pool) audit(capacity int) *ledger {
 	p.t.Helper()
-	b := &ledger{capacity: capacity, nodes: map[types.UID]string{}, load: map[string]int{}}
+	b := &ledger{capacity: capacity, limits: map[string]int{}, nodes: map[types.UID]string{}, load: map[string]int{}}
 	factory := informers.NewSharedInformerFactoryWithOptions(p.Client(), 0, informers.WithNamespace(p.name))
 	informer := factory.Core().V1().Pods().Informer()
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -60,9 +62,20 @@ func (b *ledger) placed(pod *corev1.Pod) {
 	}
 	b.nodes[pod.UID] = now
 	b.load[now]++
-	if b.load[now] > b.capacity {
+	limit, own := b.limits[now]
+	if !own {
+		limit = b.capacity
+	}
+	if b.load[now] > limit {
 		b.breaches = append(b.breaches, fmt.Sprintf("%s is number %d on %s", pod.Name, b.load[now], now))
 	}
+}
+
+// allow sets the capacity of one node from now on.
+func (b *ledger) allow(node string, capacity int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.limits[node] = capacity
 }
 
 func (b *ledger) gone(obj any) {

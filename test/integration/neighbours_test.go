@@ -61,7 +61,9 @@ func plain(pod *corev1.Pod) {
 // asksFor has a pod request a lot of CPU or little.
 func asksFor(cpu string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
-		pod.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
+		pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)},
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package podfitsresources
 
 import (
 	"context"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,6 +37,9 @@ func (a Args) validate() field.ErrorList {
 	var errs field.ErrorList
 	for _, problem := range validation.IsQualifiedName(string(a.ResourceName)) {
 		errs = append(errs, field.Invalid(field.NewPath("resourceName"), a.ResourceName, problem))
+	}
+	if name := string(a.ResourceName); len(errs) == 0 && (!strings.Contains(name, "/") || strings.Contains(name, v1.ResourceDefaultNamespacePrefix)) {
+		errs = append(errs, field.Invalid(field.NewPath("resourceName"), a.ResourceName, "must be an extended resource, as "+v1alpha1.ResourceVReplicas+" is"))
 	}
 	return errs
 }

@@ -37,10 +37,11 @@ func RoomEvents(name v1.ResourceName) []fwk.ClusterEventWithHint {
 	}
 }
 
-// LimitEvents are the events by which a vpod uses fewer adapters.
+// LimitEvents are the events by which a vpod uses fewer adapters, or another one against its limit, because a sibling
+// has a higher limit or was moved by hand: all may use that one then.
 func LimitEvents() []fwk.ClusterEventWithHint {
 	return []fwk.ClusterEventWithHint{
-		event(fwk.AssignedPod, fwk.Delete|fwk.Update, siblingLeft),
+		event(fwk.AssignedPod, fwk.Add|fwk.Delete|fwk.Update, siblingChanged),
 		event(fwk.Node, fwk.Delete|fwk.UpdateNodeLabel, adapterLeft),
 	}
 }

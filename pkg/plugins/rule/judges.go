@@ -46,16 +46,19 @@ func podLeft(name v1.ResourceName) judge[v1.Pod] {
 	}
 }
 
-func siblingLeft(waiting, old, changed *v1.Pod) answer {
+func siblingChanged(waiting, old, changed *v1.Pod) answer {
+	vpod := snapshot.VPodOf(waiting)
+	was := old != nil && snapshot.VPodOf(old) == vpod
+	is := changed != nil && snapshot.VPodOf(changed) == vpod
 	switch {
-	case snapshot.VPodOf(old) != snapshot.VPodOf(waiting):
+	case !was && !is:
 		return skip("a vreplica of another vpod changed")
-	case changed == nil:
+	case !was:
+		return queue("a vreplica of the vpod is on an adapter, which now serves it")
+	case !is:
 		return queue("a vreplica of the vpod left an adapter")
 	case terminates(old, changed):
 		return queue("a vreplica of the vpod is terminating")
-	case snapshot.VPodOf(changed) != snapshot.VPodOf(old):
-		return queue("a vreplica of the vpod went to another vpod")
 	default:
 		return skip("a vreplica of the vpod stays where it is")
 	}
@@ -105,10 +108,16 @@ func adapterJoined(waiting *v1.Pod, old, changed *v1.Node) answer {
 }
 
 func adapterLeft(waiting *v1.Pod, old, changed *v1.Node) answer {
-	if inPool(waiting, old) && !inPool(waiting, changed) {
+	switch {
+	case !inPool(waiting, old):
+		return skip("no node left the pool")
+	case !inPool(waiting, changed):
 		return queue("a node left the pool, and its vreplicas no longer count")
+	case old.Labels[v1alpha1.LabelOrdinal] != changed.Labels[v1alpha1.LabelOrdinal]:
+		return queue("an adapter changed its ordinal, and its vreplicas may no longer count")
+	default:
+		return skip("an adapter stays in the pool")
 	}
-	return skip("no node left the pool")
 }
 
 func adapterChanged(waiting *v1.Pod, old, changed *v1.Node) answer {

@@ -37,17 +37,25 @@ const maxFailures = 20
 type SureBinder struct {
 	client kubernetes.Interface
 	pauses wait.Backoff
+	pulse  *pulse
 }
+
+// errPaused refuses a binding that was decided before a pause in which another replica may have taken over and given
+// the room away.
+var errPaused = errors.New("the scheduler stood still a short while ago, and may have decided by a state that has changed")
 
 var _ fwk.BindPlugin = &SureBinder{}
 
 // New makes the plugin for a profile.
-func New(_ context.Context, obj runtime.Object, _ *snapshot.Profile, handle fwk.Handle) (fwk.Plugin, error) {
+func New(ctx context.Context, obj runtime.Object, _ *snapshot.Profile, handle fwk.Handle) (fwk.Plugin, error) {
 	if _, err := rule.Decode(Name, obj, rule.NoArgs{}, nil); err != nil {
 		return nil, err
 	}
+	pulse := newPulse(time.Now)
+	go pulse.run(ctx)
 	return &SureBinder{
 		client: handle.ClientSet(),
+		pulse:  pulse,
 		pauses: wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.1, Cap: 2 * time.Second, Steps: maxFailures},
 	}, nil
 }
@@ -66,6 +74,8 @@ func (b *SureBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, no
 		switch {
 		case err == nil:
 			return nil
+		case !doubt && errors.Is(err, errPaused):
+			return fwk.AsStatus(err)
 		case unknown(err):
 		case !doubt && !apierrors.IsConflict(err):
 			return fwk.AsStatus(err)
@@ -95,7 +105,12 @@ func (b *SureBinder) Bind(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, no
 	}
 }
 
+// bind tries once. After a pause it does not, and the outcome stays as unknown as it was: should another replica lead by
+// now, this process is about to end.
 func (b *SureBinder) bind(ctx context.Context, pod *v1.Pod, nodeName string) error {
+	if b.pulse.recovering() {
+		return errPaused
+	}
 	return b.client.CoreV1().Pods(pod.Namespace).Bind(ctx, &v1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 		Target:     v1.ObjectReference{Kind: "Node", Name: nodeName},

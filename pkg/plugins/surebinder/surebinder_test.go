@@ -86,7 +86,7 @@ func TestBind(t *testing.T) {
 				tc.looks = tc.looks[1:]
 				return true, nil, answer
 			})
-			b := &SureBinder{client: client, pauses: wait.Backoff{}}
+			b := &SureBinder{client: client, pauses: wait.Backoff{}, pulse: newPulse(time.Now)}
 			status := b.Bind(t.Context(), nil, pod, "a-0")
 			if !errors.Is(status.AsError(), tc.wantErr) {
 				t.Errorf("got %v, want %v", status.AsError(), tc.wantErr)
@@ -105,7 +105,7 @@ func TestBindEndsWithTheScheduler(t *testing.T) {
 		cancel()
 		return true, nil, errLost
 	})
-	b := &SureBinder{client: client, pauses: wait.Backoff{Duration: time.Hour}}
+	b := &SureBinder{client: client, pauses: wait.Backoff{Duration: time.Hour}, pulse: newPulse(time.Now)}
 	status := b.Bind(ctx, nil, &v1.Pod{}, "a-0")
 	if !errors.Is(status.AsError(), context.Canceled) {
 		t.Errorf("got %v, want %v", status.AsError(), context.Canceled)
