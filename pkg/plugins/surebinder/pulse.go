@@ -17,7 +17,8 @@ const (
 )
 
 // pulse notices that the process stood still: its machine was paused, its container frozen, its CPU taken. A leader that
-// goes on after that decides by a stale state until it learns that another leads.
+// goes on after that decides by a stale state until it learns that another leads. Requests that were under way when it
+// stopped still go out; nothing within the process can hold those back.
 type pulse struct {
 	now func() time.Time
 
