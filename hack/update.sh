@@ -11,6 +11,10 @@ edits=$(awk '
 # shellcheck disable=SC2086 # one argument a line
 for module in hack/tools test/perf; do (cd "$module" && go mod edit $edits); done
 
+# The deep copies and the CRDs follow the types.
+go tool -modfile=hack/codegen/go.mod controller-gen object crd paths=./pkg/apis/... \
+  output:object:dir=pkg/apis/v1alpha1 output:crd:dir=manifests/crds
+
 # The image is built with the Go that go.mod asks for.
 minor=$(awk '$1 == "go" { split($2, v, "."); print v[1] "." v[2] }' go.mod)
 sed "s|golang:[0-9.]*|golang:$minor|" hack/image/Dockerfile >hack/image/Dockerfile.new

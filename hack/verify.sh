@@ -31,7 +31,7 @@ check_staticcheck() { # staticcheck
 
 check_tidy() { # go.mod and go.sum of all modules list what is needed, and no more
   local status=0 module
-  for module in . hack/tools test/perf; do
+  for module in . hack/tools hack/codegen test/perf; do
     (cd "$module" && go mod tidy -diff) || status=1
   done
   return $status

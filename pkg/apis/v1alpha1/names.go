@@ -1,6 +1,9 @@
-// Package v1alpha1 names everything that vpod-scheduler reads from and writes to a cluster. No other place spells
-// these identifiers.
 package v1alpha1
+
+import (
+	"strconv"
+	"strings"
+)
 
 const (
 	// GroupName is the API group, and the prefix of every label, annotation, taint and resource below.
@@ -29,6 +32,15 @@ const (
 	// AnnotationMaxAdapters is, on a placeholder, the most adapters that its vpod may use: a decimal number from 1.
 	AnnotationMaxAdapters = GroupName + "/max-adapters"
 
+	// AnnotationUnschedulable on an adapter pod, with the value "true", takes the adapter out of use for new vreplicas.
+	AnnotationUnschedulable = GroupName + "/unschedulable"
+	// AnnotationCordon marks a virtual node that the controller cordoned, and says why: one of the Cordon reasons. A cordon
+	// without it is a person's, and never undone.
+	AnnotationCordon = GroupName + "/cordoned-because"
+
+	// FinalizerPool keeps a pool that is deleted until its adapters are empty.
+	FinalizerPool = GroupName + "/adapters"
+
 	// TaintPool is the key of the taint, with the pool's name as value, that keeps other pods off adapters.
 	TaintPool = GroupName + "/pool"
 
@@ -37,8 +49,29 @@ const (
 	// SchedulerNameMaxFillUp selects the profile that packs.
 	SchedulerNameMaxFillUp = "vpod-scheduler-maxfillup"
 
-	// Namespace is where the scheduler runs.
+	// KindVPod and KindAdapterPool are the kinds of this group.
+	KindVPod        = "VPod"
+	KindAdapterPool = "AdapterPool"
+
+	// Namespace is where the scheduler and the controller run.
 	Namespace = "vpod-system"
 	// SchedulerLease is the leader-election lease of the scheduler, in Namespace.
 	SchedulerLease = "vpod-scheduler"
+	// ControllerName is the controller's service account, and its leader-election lease in Namespace.
+	ControllerName = "vpod-controller"
 )
+
+// providerScheme begins the provider ID of every virtual node, and of no other.
+const providerScheme = "vpod://"
+
+// NodeName is the name of an adapter's virtual node. No two adapters share one: what follows the last dash is the
+// ordinal, and what precedes it the pool.
+func NodeName(pool string, ordinal int) string { return pool + "-" + strconv.Itoa(ordinal) }
+
+// ProviderID is the provider ID of an adapter's virtual node. Cluster autoscalers want every node to have one.
+func ProviderID(pool string, ordinal int) string {
+	return providerScheme + pool + "/" + strconv.Itoa(ordinal)
+}
+
+// IsVirtual says whether a provider ID is that of a virtual node.
+func IsVirtual(providerID string) bool { return strings.HasPrefix(providerID, providerScheme) }

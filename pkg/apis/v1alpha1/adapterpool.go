@@ -1,0 +1,152 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// AdapterPool makes the pods of a StatefulSet adapters, each with room for a number of vreplicas.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName=ap
+// +kubebuilder:printcolumn:name="StatefulSet",type=string,JSONPath=`.spec.statefulSetRef.name`
+// +kubebuilder:printcolumn:name="Adapters",type=integer,JSONPath=`.status.adapters`
+// +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyAdapters`
+// +kubebuilder:printcolumn:name="Capacity",type=integer,JSONPath=`.status.capacity`
+// +kubebuilder:printcolumn:name="Used",type=integer,JSONPath=`.status.used`
+// +kubebuilder:printcolumn:name="Waiting",type=integer,JSONPath=`.status.waiting`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Namespace",type=string,priority=1,JSONPath=`.spec.statefulSetRef.namespace`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name: at most 63 characters, because it becomes the label vpod.dev/pool"
+type AdapterPool struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// What is wanted.
+	// +required
+	Spec AdapterPoolSpec `json:"spec"`
+	// What is, as the controller saw it last.
+	// +optional
+	Status AdapterPoolStatus `json:"status,omitempty"`
+}
+
+// AdapterPoolSpec says what is wanted.
+type AdapterPoolSpec struct {
+	// The StatefulSet whose pods are the adapters. It should have podManagementPolicy Parallel, or one pod that does not
+	// become ready holds up the others. It cannot be changed, and no other pool may have it.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot be changed; create another AdapterPool"
+	StatefulSetRef StatefulSetReference `json:"statefulSetRef"`
+
+	// Number of vreplicas that one adapter has room for. When it is lowered, the newest vreplicas that no longer fit are
+	// moved.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	Capacity int32 `json:"capacity"`
+
+	// How to choose the vreplicas to remove when a VPod scales down.
+	// +optional
+	Descheduling *Descheduling `json:"descheduling,omitempty"`
+
+	// How long an adapter may be gone or not ready before its vreplicas move to others. A restart within that time moves
+	// nothing. At least 1s.
+	// +optional
+	// +default="5m"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="at least 1s"
+	EvictionTimeout *metav1.Duration `json:"evictionTimeout,omitempty"`
+}
+
+// StatefulSetReference names a StatefulSet.
+type StatefulSetReference struct {
+	// Namespace of the StatefulSet.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace"`
+	// Name of the StatefulSet.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// Descheduling says which vreplicas of a VPod go first.
+type Descheduling struct {
+	// What makes an adapter the one to take a vreplica from, and with what weight; the counts are taken anew after each
+	// one. Vreplicas that wait, and those on adapters that are gone or not ready, always go before. Without priorities it
+	// is zone, then host, then adapter, then the highest ordinal, each deciding alone before the next is looked at.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=4
+	Priorities []DeschedulingPriority `json:"priorities,omitempty"`
+}
+
+// DeschedulingPriority is one reason to take a vreplica from an adapter.
+type DeschedulingPriority struct {
+	// RemoveWithAvailabilityZonePriority: the zone has the most vreplicas of the VPod.
+	// RemoveWithAvailabilityNodePriority: the host has the most.
+	// RemoveWithEvenPodSpreadPriority: the adapter has the most.
+	// RemoveWithHighestOrdinalPriority: the adapter's ordinal is the highest.
+	// +required
+	Name RemovalPriority `json:"name"`
+	// How much it counts. Scores are from 0 to 100, so a weight 101 times that of another decides before it.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000000
+	Weight int64 `json:"weight"`
+}
+
+// RemovalPriority names a reason to take a vreplica from an adapter.
+//
+// +kubebuilder:validation:Enum=RemoveWithAvailabilityZonePriority;RemoveWithAvailabilityNodePriority;RemoveWithEvenPodSpreadPriority;RemoveWithHighestOrdinalPriority
+type RemovalPriority string
+
+// The reasons to take a vreplica from an adapter.
+const (
+	RemoveWithAvailabilityZonePriority RemovalPriority = "RemoveWithAvailabilityZonePriority"
+	RemoveWithAvailabilityNodePriority RemovalPriority = "RemoveWithAvailabilityNodePriority"
+	RemoveWithEvenPodSpreadPriority    RemovalPriority = "RemoveWithEvenPodSpreadPriority"
+	RemoveWithHighestOrdinalPriority   RemovalPriority = "RemoveWithHighestOrdinalPriority"
+)
+
+// AdapterPoolStatus says what is.
+type AdapterPoolStatus struct {
+	// The generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Number of virtual nodes of the pool.
+	// +optional
+	Adapters int32 `json:"adapters"`
+	// Number of those that are ready.
+	// +optional
+	ReadyAdapters int32 `json:"readyAdapters"`
+	// Number of vreplicas that those adapters have room for that are not cordoned, free or not.
+	// +optional
+	Capacity int64 `json:"capacity"`
+	// Number of vreplicas that are placed on adapters of the pool.
+	// +optional
+	Used int64 `json:"used"`
+	// Number of vreplicas that wait for an adapter of the pool.
+	// +optional
+	Waiting int64 `json:"waiting"`
+
+	// Ready says whether every adapter of the StatefulSet is in use, and what is in the way; ParallelPodManagement whether
+	// one adapter in trouble can hold up the others.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// AdapterPoolList is a list of AdapterPools.
+//
+// +kubebuilder:object:root=true
+type AdapterPoolList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []AdapterPool `json:"items"`
+}

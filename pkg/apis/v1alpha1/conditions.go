@@ -1,0 +1,79 @@
+package v1alpha1
+
+// Conditions of a VPod.
+const (
+	// ConditionScheduled says whether each vreplica has an adapter.
+	ConditionScheduled = "Scheduled"
+	// ConditionReady says, of a VPod, whether each vreplica is on an adapter that is ready, and of an AdapterPool, whether
+	// each pod of the StatefulSet is an adapter that is ready.
+	ConditionReady = "Ready"
+)
+
+// Reasons of a VPod's conditions.
+const (
+	ReasonAllScheduled = "AllScheduled"
+	// ReasonScheduling: vreplicas were created just now, and the scheduler has not said anything yet.
+	ReasonScheduling = "Scheduling"
+	// ReasonNoRoom: more adapters, or a higher capacity, would help.
+	ReasonNoRoom = "NoRoom"
+	// ReasonAdapterLimit: the adapters that spec.maxAdapters allows are full, and more would not help.
+	ReasonAdapterLimit = "AdapterLimit"
+	// ReasonPoolNotFound: no AdapterPool has the name.
+	ReasonPoolNotFound = "PoolNotFound"
+	// ReasonPoolNotReady: the AdapterPool has no adapters; its own conditions say why.
+	ReasonPoolNotReady = "PoolNotReady"
+	// ReasonSchedulerSilent: nobody has tried to place a vreplica for a minute.
+	ReasonSchedulerSilent = "SchedulerSilent"
+	// ReasonCreationRefused: the API server refuses placeholder pods, such as for a ResourceQuota.
+	ReasonCreationRefused = "CreationRefused"
+
+	ReasonAllReady = "AllReady"
+	// ReasonNotScheduled: see the condition Scheduled.
+	ReasonNotScheduled = "NotScheduled"
+	// ReasonAdaptersNotReady: of a VPod or of an AdapterPool.
+	ReasonAdaptersNotReady = "AdaptersNotReady"
+)
+
+// ConditionParallelPodManagement says of an AdapterPool whether its StatefulSet replaces and removes pods independently.
+const ConditionParallelPodManagement = "ParallelPodManagement"
+
+// Reasons of an AdapterPool's conditions.
+const (
+	ReasonAdaptersReady = "AdaptersReady"
+	// ReasonNoAdapters: the StatefulSet has no replicas.
+	ReasonNoAdapters          = "NoAdapters"
+	ReasonStatefulSetNotFound = "StatefulSetNotFound"
+	// ReasonStatefulSetTaken: an older AdapterPool has the StatefulSet.
+	ReasonStatefulSetTaken = "StatefulSetTaken"
+	// ReasonNodeNameTaken: a node that is not this pool's has the name of an adapter.
+	ReasonNodeNameTaken = "NodeNameTaken"
+	// ReasonDeletedInUse: the pool is deleted, and goes once its adapters are empty.
+	ReasonDeletedInUse = "DeletedInUse"
+
+	ReasonParallel = "Parallel"
+	// ReasonOrderedReady: one adapter that is not ready holds up the others.
+	ReasonOrderedReady = "OrderedReady"
+)
+
+// Why the controller cordons a virtual node: the values of AnnotationCordon.
+const (
+	// CordonMarked: the adapter pod has AnnotationUnschedulable.
+	CordonMarked = "AdapterMarkedUnschedulable"
+	// CordonNoHost: the adapter pod is missing, or waits for a host.
+	CordonNoHost = "AdapterHasNoHost"
+	// CordonHostCordoned and CordonHostNotReady: the real node is cordoned, or does not answer.
+	CordonHostCordoned = "HostCordoned"
+	CordonHostNotReady = "HostNotReady"
+	// CordonLost: the adapter was not ready for longer than the pool's evictionTimeout.
+	CordonLost = "AdapterNotReady"
+	// CordonRemoved: the StatefulSet has no such replica any more, or the pool is deleted.
+	CordonRemoved = "AdapterRemoved"
+)
+
+// Reasons of placeholder pods that the controller failed.
+const (
+	// PodOutOfVReplicas: the adapter has no room for the pod.
+	PodOutOfVReplicas = "OutOfVReplicas"
+	// PodOtherPool: the pod was put on an adapter of another pool than its own.
+	PodOtherPool = "OtherPool"
+)
