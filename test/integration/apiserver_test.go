@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // What the logs say of rights tells nothing in these tests: an API server that has just started refuses everything
@@ -14,15 +15,15 @@ import (
 // An outage that is shorter than the deadline to renew the lease costs the scheduler nothing.
 func TestAPIServerRestartsUnderLoad(t *testing.T) {
 	t.Parallel()
-	l := ownLab(t, lab.Options{})
-	scheduler, err := l.StartScheduler(timeLimit(t), lab.SchedulerOptions{
+	l := labtest.OwnLab(t, lab.Options{})
+	scheduler, err := l.StartScheduler(labtest.TimeLimit(t), lab.SchedulerOptions{
 		Verbosity: 2, Args: []string{"--leader-elect-lease-duration=120s", "--leader-elect-renew-deadline=100s"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	placedThrough(t, l, 5, func() {
-		if err := l.RestartAPIServer(timeLimit(t)); err != nil {
+		if err := l.RestartAPIServer(labtest.TimeLimit(t)); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -36,12 +37,12 @@ func TestAPIServerRestartsUnderLoad(t *testing.T) {
 // In a longer one the leader ends itself, since it cannot know whether another leads.
 func TestAPIServerIsAwayUnderLoad(t *testing.T) {
 	t.Parallel()
-	l := ownLab(t, lab.Options{})
+	l := labtest.OwnLab(t, lab.Options{})
 	scheduler := startReplica(t, l, lab.FastFailover)
 	placedThrough(t, l, 2, func() {
 		l.APIServer().Kill()
 		<-scheduler.Exited()
-		if err := l.APIServer().Start(timeLimit(t)); err != nil {
+		if err := l.APIServer().Start(labtest.TimeLimit(t)); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -63,11 +64,11 @@ func placedThrough(t *testing.T, l *lab.Lab, adapters int, outage func()) {
 	for i := range adapters {
 		p.adapter(lab.Adapter{Ordinal: i, Zone: fmt.Sprint("z", i), Capacity: room})
 	}
-	books.reaches(timeLimit(t), t, 1)
+	books.reaches(labtest.TimeLimit(t), t, 1)
 	start := time.Now()
 	outage()
 	t.Logf("the outage lasted %s", time.Since(start).Round(time.Millisecond))
-	books.reaches(timeLimit(t), t, adapters*room)
+	books.reaches(labtest.TimeLimit(t), t, adapters*room)
 	books.check(t)
 	p.everyPodIsPlaced(adapters * room)
 }

@@ -7,6 +7,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // bystander is a vreplica that waits while things happen to others.
@@ -52,7 +53,7 @@ func (b *bystander) fenced() int {
 	b.stage.t.Helper()
 	pod := b.stage.waiting.DeepCopy()
 	edit := func(later *corev1.Pod) { later.Labels, later.Annotations = pod.Labels, pod.Annotations }
-	b.stage.refused(timeLimit(b.stage.t), b.stage.grow(b.stage.x, 1, edit)[0])
+	b.stage.refused(labtest.TimeLimit(b.stage.t), b.stage.grow(b.stage.x, 1, edit)[0])
 	return attempts(b.scheduler, pod)
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // X and Y fill two adapters exactly, whichever of them is first where; Z finds nothing left.
@@ -46,7 +47,7 @@ func TestG2_NothingWaitsWhileThereIsRoom(t *testing.T) {
 			p.refusedFor(z, "0/0/0/0", 1, full(4))
 			p.placed(10)
 			p.delete("x-vreplica-0")
-			p.bound(timeLimit(t), last)
+			p.bound(labtest.TimeLimit(t), last)
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // takeover is how soon a standby places the next vreplica: the lease of lab.FastFailover, and five seconds more.
@@ -26,7 +27,7 @@ type replica struct {
 
 func startReplica(t *testing.T, l *lab.Lab, args []string) *replica {
 	t.Helper()
-	p, err := l.StartScheduler(timeLimit(t), lab.SchedulerOptions{Verbosity: 2, Args: args})
+	p, err := l.StartScheduler(labtest.TimeLimit(t), lab.SchedulerOptions{Verbosity: 2, Args: args})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func (r *replica) leads() bool {
 // crashLeader kills the replica that leads, so that it can neither give back its lease nor finish what it began.
 func crashLeader(t *testing.T, replicas []*replica) {
 	t.Helper()
-	err := lab.Wait(timeLimit(t), "a replica leads", func(context.Context) error {
+	err := lab.Wait(labtest.TimeLimit(t), "a replica leads", func(context.Context) error {
 		i := slices.IndexFunc(replicas, (*replica).leads)
 		if i < 0 {
 			return errors.New("none does")
@@ -84,7 +85,7 @@ func crashLeader(t *testing.T, replicas []*replica) {
 // Three replicas, of which one leads.
 func TestC39_Failover(t *testing.T) {
 	t.Parallel()
-	l := ownLab(t, lab.Options{})
+	l := labtest.OwnLab(t, lab.Options{})
 	var replicas []*replica
 	for range 3 {
 		replicas = append(replicas, startReplica(t, l, lab.FastFailover))
@@ -98,10 +99,10 @@ func TestC39_Failover(t *testing.T) {
 
 func testTakeover(t *testing.T, l *lab.Lab, replicas []*replica) {
 	p := newPool(t, l, lab.Adapter{Capacity: 2})
-	p.bound(timeLimit(t), p.grow(p.vpod("x"), 1)[0])
+	p.bound(labtest.TimeLimit(t), p.grow(p.vpod("x"), 1)[0])
 	crashLeader(t, replicas)
 	killed := time.Now()
-	ctx, cancel := context.WithTimeoutCause(timeLimit(t), takeover, errors.New("no standby took over in time"))
+	ctx, cancel := context.WithTimeoutCause(labtest.TimeLimit(t), takeover, errors.New("no standby took over in time"))
 	defer cancel()
 	p.bound(ctx, p.grow(p.vpod("x"), 1)[0])
 	t.Logf("a standby works after %s", time.Since(killed).Round(time.Millisecond))
@@ -120,10 +121,10 @@ func testFailoverUnderLoad(t *testing.T, l *lab.Lab, replicas []*replica) {
 	p.settled(vpods[len(vpods)-1], "", rounds*room/len(vpods)) // All before it are refused as well then.
 	for i := range rounds {
 		p.adapter(lab.Adapter{Ordinal: i, Zone: fmt.Sprint("z", i), Capacity: room})
-		books.reaches(timeLimit(t), t, i*room+1)
+		books.reaches(labtest.TimeLimit(t), t, i*room+1)
 		crashLeader(t, replicas)
 		t.Logf("the leader was killed at %d of %d placed", books.count(), (i+1)*room)
-		books.reaches(timeLimit(t), t, (i+1)*room)
+		books.reaches(labtest.TimeLimit(t), t, (i+1)*room)
 	}
 	books.check(t)
 	p.everyPodIsPlaced(rounds * room)
@@ -132,7 +133,7 @@ func testFailoverUnderLoad(t *testing.T, l *lab.Lab, replicas []*replica) {
 // noneForbidden fails the test for each right that a scheduler asked for and lacks.
 func noneForbidden(t *testing.T, scheduler *lab.Process) {
 	t.Helper()
-	for _, line := range forbidden(scheduler) {
+	for _, line := range labtest.Forbidden(scheduler) {
 		t.Error(line)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // sharedPool returns a pool in the shared lab, whose adapters the scheduler there has seen.
@@ -32,7 +33,7 @@ func (p *pool) seen() {
 	v.Pool = fence.Pool
 	pods, nodes := p.Client().CoreV1().Pods(p.name), p.Client().CoreV1().Nodes()
 	name := p.grow(v, 1)[0].Name
-	err := lab.Wait(timeLimit(p.t), "the scheduler has seen the nodes", func(ctx context.Context) error {
+	err := lab.Wait(labtest.TimeLimit(p.t), "the scheduler has seen the nodes", func(ctx context.Context) error {
 		pod, err := pods.Get(ctx, name, metav1.GetOptions{})
 		if err == nil && pod.Spec.NodeName == "" {
 			err = fmt.Errorf("pod %s waits: %s", name, lab.Reason(pod))

@@ -9,6 +9,7 @@ import (
 	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // A filter that is not ours refuses the contender: the vreplica is tried again over all adapters, at once, and nothing
@@ -21,7 +22,7 @@ func TestG2_AFilterThatIsNotOursHoldsNobodyBack(t *testing.T) {
 	multiPoint := &config.Profiles[0].Plugins.MultiPoint
 	multiPoint.Enabled = append(multiPoint.Enabled, configv1.Plugin{Name: "NodeResourcesFit"})
 	config.Profiles[0].Plugins.Score.Disabled = append(config.Profiles[0].Plugins.Score.Disabled, configv1.Plugin{Name: "NodeResourcesFit"})
-	scheduler, err := l.StartScheduler(timeLimit(t), lab.SchedulerOptions{
+	scheduler, err := l.StartScheduler(labtest.TimeLimit(t), lab.SchedulerOptions{
 		Config: configFile(t, config), Verbosity: 4, Args: []string{"--leader-elect=false"},
 	})
 	if err != nil {
@@ -50,7 +51,7 @@ func TestG2_AFilterThatIsNotOursHoldsNobodyBack(t *testing.T) {
 	}
 
 	refused := p.grow(p.vpod("y"), 1, takesCPU)
-	if reason := p.refused(timeLimit(t), refused[0]); !strings.Contains(reason, "3 Insufficient cpu") {
+	if reason := p.refused(labtest.TimeLimit(t), refused[0]); !strings.Contains(reason, "3 Insufficient cpu") {
 		t.Errorf("refused with %q, want the reason of all 3 adapters", reason)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // promptly is how soon a vreplica has to be bound after the event that helps it. Without a wake-up it would take five
@@ -208,7 +209,7 @@ func TestC36_APodWithoutLabelsThatTookRoomLeaves(t *testing.T) {
 func (tc wakeUp) run(t *testing.T) {
 	s := newStage(t, tc.adapters, tc.x)
 	tc.arrange(s)
-	ctx, cancel := context.WithTimeoutCause(timeLimit(t), promptly, errors.New("it was not bound promptly"))
+	ctx, cancel := context.WithTimeoutCause(labtest.TimeLimit(t), promptly, errors.New("it was not bound promptly"))
 	defer cancel()
 	start := time.Now()
 	tc.event(s)

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // where tells on which adapter each placed vreplica of the pool is.
@@ -30,7 +31,7 @@ func (p *pool) where() map[string]string {
 func (p *pool) placed(n int) map[string]string {
 	p.t.Helper()
 	var where map[string]string
-	err := lab.Wait(timeLimit(p.t), fmt.Sprintf("%d vreplicas are placed", n), func(context.Context) error {
+	err := lab.Wait(labtest.TimeLimit(p.t), fmt.Sprintf("%d vreplicas are placed", n), func(context.Context) error {
 		if where = p.where(); len(where) != n {
 			return fmt.Errorf("it is %d", len(where))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 const realNode = "host-0"
@@ -20,15 +21,15 @@ const realNode = "host-0"
 // Both schedulers run with leader election on, in a cluster of one real node and an adapter of each pool.
 func TestC38_C39_BesideTheStockScheduler(t *testing.T) {
 	t.Parallel()
-	l := ownLab(t, lab.Options{})
-	if err := l.CreateNode(timeLimit(t), lab.Host(realNode, "z1")); err != nil {
+	l := labtest.OwnLab(t, lab.Options{})
+	if err := l.CreateNode(labtest.TimeLimit(t), lab.Host(realNode, "z1")); err != nil {
 		t.Fatal(err)
 	}
-	stock, err := l.StartKubeScheduler(timeLimit(t), lab.SchedulerOptions{Verbosity: 2})
+	stock, err := l.StartKubeScheduler(labtest.TimeLimit(t), lab.SchedulerOptions{Verbosity: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours, err := l.StartScheduler(timeLimit(t), lab.SchedulerOptions{Verbosity: 3})
+	ours, err := l.StartScheduler(labtest.TimeLimit(t), lab.SchedulerOptions{Verbosity: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func asksFor(cpu string) func(*corev1.Pod) {
 
 func testTwoLeases(t *testing.T, p *pool) {
 	for namespace, name := range map[string]string{v1alpha1.Namespace: v1alpha1.SchedulerLease, metav1.NamespaceSystem: "kube-scheduler"} {
-		err := lab.Wait(timeLimit(t), "the lease "+name+" is held", func(ctx context.Context) error {
+		err := lab.Wait(labtest.TimeLimit(t), "the lease "+name+" is held", func(ctx context.Context) error {
 			lease, err := p.Client().CoordinationV1().Leases(namespace).Get(ctx, name, metav1.GetOptions{})
 			if err == nil && (lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "") {
 				err = errors.New("nobody holds it")
@@ -80,19 +81,19 @@ func testTwoLeases(t *testing.T, p *pool) {
 			t.Error(err)
 		}
 	}
-	if node := p.bound(timeLimit(t), p.grow(p.vpod("x"), 1)[0]); node != p.node(0) {
+	if node := p.bound(labtest.TimeLimit(t), p.grow(p.vpod("x"), 1)[0]); node != p.node(0) {
 		t.Errorf("the vreplica is on %s", node)
 	}
-	if node := p.bound(timeLimit(t), p.grow(p.vpod("plain"), 1, plain)[0]); node != realNode {
+	if node := p.bound(labtest.TimeLimit(t), p.grow(p.vpod("plain"), 1, plain)[0]); node != realNode {
 		t.Errorf("the plain pod is on %s", node)
 	}
 }
 
 func testPlainPods(t *testing.T, p *pool) {
-	if node := p.bound(timeLimit(t), p.grow(p.vpod("plain"), 1, plain, asksFor("1m"))[0]); node != realNode {
+	if node := p.bound(labtest.TimeLimit(t), p.grow(p.vpod("plain"), 1, plain, asksFor("1m"))[0]); node != realNode {
 		t.Errorf("the plain pod is on %s", node)
 	}
-	p.refused(timeLimit(t), p.grow(p.vpod("plain"), 1, plain, asksFor("1k"))[0])
+	p.refused(labtest.TimeLimit(t), p.grow(p.vpod("plain"), 1, plain, asksFor("1k"))[0])
 }
 
 // Pods that tolerate everything, as those of many DaemonSets, take no room of vreplicas.
@@ -102,7 +103,7 @@ func testIntruder(t *testing.T, p *pool) {
 		pod.Spec.NodeSelector = map[string]string{v1alpha1.LabelPool: p.name}
 	}
 	for range 3 {
-		if node := p.bound(timeLimit(t), p.grow(p.vpod("daemon"), 1, plain, tolerant)[0]); node != p.node(0) {
+		if node := p.bound(labtest.TimeLimit(t), p.grow(p.vpod("daemon"), 1, plain, tolerant)[0]); node != p.node(0) {
 			t.Errorf("the tolerant pod is on %s", node)
 		}
 	}
@@ -126,7 +127,7 @@ func testNoRealNode(t *testing.T, p *pool) {
 		"without a pool":           {anywhere, tolerant, func(pod *corev1.Pod) { delete(pod.Labels, v1alpha1.LabelPool) }},
 		"of no vreplica":           {anywhere, tolerant, func(pod *corev1.Pod) { pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{} }},
 	} {
-		t.Logf("%s: %s", name, p.refused(timeLimit(t), p.grow(x, 1, edits...)[0]))
+		t.Logf("%s: %s", name, p.refused(labtest.TimeLimit(t), p.grow(x, 1, edits...)[0]))
 	}
 }
 
@@ -138,7 +139,7 @@ func testWrongScheduler(t *testing.T, p *pool) {
 	const want = "a pod that requests vpod.dev/vreplicas needs spec.schedulerName: vpod-scheduler"
 	v := p.vpod("wrong")
 	v.SchedulerName = corev1.DefaultSchedulerName
-	err := lab.Wait(timeLimit(t), "the policy is in force", func(ctx context.Context) error {
+	err := lab.Wait(labtest.TimeLimit(t), "the policy is in force", func(ctx context.Context) error {
 		_, err := p.Client().CoreV1().Pods(p.name).Create(ctx, v.Pod(0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			return fmt.Errorf("creation ends with %v, want %s", err, want)
@@ -156,9 +157,9 @@ func testWrongScheduler(t *testing.T, p *pool) {
 // Whoever wrote of a pod is its scheduler.
 func testUntouched(t *testing.T, p *pool) {
 	p.grow(p.vpod("x"), 2)
-	p.refused(timeLimit(t), p.grow(p.vpod("x"), 1)[0])
+	p.refused(labtest.TimeLimit(t), p.grow(p.vpod("x"), 1)[0])
 	p.grow(p.vpod("plain"), 1, plain)
-	p.refused(timeLimit(t), p.grow(p.vpod("plain"), 1, plain, asksFor("1k"))[0])
+	p.refused(labtest.TimeLimit(t), p.grow(p.vpod("plain"), 1, plain, asksFor("1k"))[0])
 	events, err := p.Client().CoreV1().Events(p.name).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)

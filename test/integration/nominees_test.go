@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // limited sets the adapter limit of a vreplica.
@@ -24,7 +25,7 @@ func TestC36_ASiblingWithAHigherLimitOpensAnAdapter(t *testing.T) {
 	x := p.vpod("x")
 	p.grow(x, 1, p.on(0), limited("1"))
 	waiting := p.grow(x, 1, limited("1"))[0]
-	p.refused(timeLimit(t), waiting)
+	p.refused(labtest.TimeLimit(t), waiting)
 	p.grow(x, 1, limited("2"))
 	p.settled(x, "1/2", 0)
 }
@@ -52,7 +53,7 @@ func TestG2_RoomOfPreemptorsHoldsNobodyBack(t *testing.T) {
 	waiting := p.grow(x, 1, func(pod *corev1.Pod) {
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{Key: "only-x", Operator: corev1.TolerationOpExists})
 	})[0]
-	p.bound(timeLimit(t), waiting)
+	p.bound(labtest.TimeLimit(t), waiting)
 	p.release("victim-vreplica-1")
 	p.settled(y, "2/0", 0)
 }

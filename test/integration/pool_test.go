@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +13,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // pool is a pool of adapters, and a namespace for the vpods that use it, both named after the test.
@@ -31,7 +30,7 @@ type pool struct {
 // newPool creates adapters with the ordinals 0, 1, ... in a lab.
 func newPool(t *testing.T, l *lab.Lab, adapters ...lab.Adapter) *pool {
 	t.Helper()
-	name := poolName(t)
+	name := labtest.Name(t)
 	p := &pool{Lab: l, t: t, name: name, next: map[string]int{}}
 	if err := l.CreateNamespace(t.Context(), name); err != nil {
 		t.Fatal(err)
@@ -42,29 +41,6 @@ func newPool(t *testing.T, l *lab.Lab, adapters ...lab.Adapter) *pool {
 	}
 	return p
 }
-
-// taken counts the pools by name. No lab deletes a namespace, so a test that is repeated needs another one.
-var taken = struct {
-	sync.Mutex
-	count map[string]int
-}{count: map[string]int{}}
-
-func poolName(t *testing.T) string {
-	name := strings.TrimPrefix(t.Name(), "Test")
-	name = strings.Trim(notInNames.ReplaceAllString(strings.ToLower(name), "-"), "-")
-	if len(name) > 40 {
-		name = strings.TrimRight(name[:40], "-")
-	}
-	taken.Lock()
-	defer taken.Unlock()
-	taken.count[name]++
-	if n := taken.count[name]; n > 1 {
-		name += fmt.Sprintf("-%d", n)
-	}
-	return name
-}
-
-var notInNames = regexp.MustCompile("[^a-z0-9]+")
 
 // zones describes one adapter in each zone, each on a host of its own, all of the same capacity.
 func zones(capacity int64, names ...string) []lab.Adapter {
@@ -123,7 +99,7 @@ func (p *pool) on(ordinal int) func(*corev1.Pod) {
 // settled waits until a vpod has so many vreplicas on each adapter and so many refused, and returns those.
 func (p *pool) settled(v lab.VPod, wantSpread string, wantRefused int) []corev1.Pod {
 	p.t.Helper()
-	return p.settledWithin(timeLimit(p.t), v, wantSpread, wantRefused)
+	return p.settledWithin(labtest.TimeLimit(p.t), v, wantSpread, wantRefused)
 }
 
 func (p *pool) settledWithin(ctx context.Context, v lab.VPod, wantSpread string, wantRefused int) []corev1.Pod {

@@ -13,6 +13,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // priority makes a class of this test's own and returns what gives it to a pod.
@@ -25,7 +26,7 @@ func (p *pool) priority(name string, value int32, policy corev1.PreemptionPolicy
 		p.t.Fatal(err)
 	}
 	edit := func(pod *corev1.Pod) { pod.Spec.PriorityClassName = class.Name }
-	err := lab.Wait(timeLimit(p.t), "admission knows the class", func(ctx context.Context) error {
+	err := lab.Wait(labtest.TimeLimit(p.t), "admission knows the class", func(ctx context.Context) error {
 		pod := p.vpod("any").Pod(0)
 		edit(pod)
 		_, err := p.Client().CoreV1().Pods(p.name).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
@@ -45,7 +46,7 @@ func only(ordinal string) func(*corev1.Pod) {
 // nominated waits until a pod is to be placed on an adapter once its victims are gone.
 func (p *pool) nominated(pod *corev1.Pod, ordinal int) {
 	p.t.Helper()
-	p.until(timeLimit(p.t), pod.Name, "nominated", func(pod *corev1.Pod) bool {
+	p.until(labtest.TimeLimit(p.t), pod.Name, "nominated", func(pod *corev1.Pod) bool {
 		return pod.Status.NominatedNodeName == p.node(ordinal)
 	})
 }
@@ -58,7 +59,7 @@ func (p *pool) release(pod string) {
 
 // soon is the context of what has to happen within five seconds.
 func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeoutCause(timeLimit(t), 5*time.Second, errors.New("it took more than 5 seconds"))
+	ctx, cancel := context.WithTimeoutCause(labtest.TimeLimit(t), 5*time.Second, errors.New("it took more than 5 seconds"))
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -85,10 +86,10 @@ func TestC37_WhoMayPreemptWhom(t *testing.T) {
 			p.settled(x, "3", 0)
 			pod := p.grow(y, 1, p.priority("y", tc.value, tc.policy))[0]
 			if tc.wantX == "3" {
-				p.refused(timeLimit(t), pod)
+				p.refused(labtest.TimeLimit(t), pod)
 				p.settled(y, "0", 1)
 			} else {
-				p.bound(timeLimit(t), pod)
+				p.bound(labtest.TimeLimit(t), pod)
 				p.settled(y, "1", 0)
 			}
 			p.settled(x, tc.wantX, 0)
@@ -143,7 +144,7 @@ func TestC37_RoomOfADeletedNominationGoesToAnother(t *testing.T) {
 	y := p.grow(p.vpod("y"), 1, high)[0]
 	p.nominated(y, 0)
 	z := p.grow(p.vpod("z"), 1)[0]
-	p.refused(timeLimit(t), z)
+	p.refused(labtest.TimeLimit(t), z)
 	p.delete(y.Name)
 	p.release("victim-vreplica-0")
 	p.bound(soon(t), z)
@@ -157,10 +158,10 @@ func TestC37_DeletedNominationWakesWhoWaitsForItsRoom(t *testing.T) {
 	y := p.grow(p.vpod("y"), 1, high, func(pod *corev1.Pod) {
 		pod.Annotations = map[string]string{v1alpha1.AnnotationMaxAdapters: "x"} // It cannot be placed itself.
 	})[0]
-	p.refused(timeLimit(t), y)
+	p.refused(labtest.TimeLimit(t), y)
 	p.patchPod(y.Name, object{"status": object{"nominatedNodeName": p.node(0)}}, "status")
 	z := p.grow(p.vpod("z"), 1)[0]
-	p.refused(timeLimit(t), z)
+	p.refused(labtest.TimeLimit(t), z)
 	p.delete(y.Name)
 	p.bound(soon(t), z)
 }
@@ -184,8 +185,8 @@ func TestC37_WaitForATerminatingVictim(t *testing.T) {
 	// Neither an equal nor a lower one gets the room that the victim leaves.
 	equal := p.grow(p.vpod("equal"), 1, high, only("0"))[0]
 	lower := p.grow(p.vpod("lower"), 1, only("0"))[0]
-	p.refused(timeLimit(t), equal)
-	p.refused(timeLimit(t), lower)
+	p.refused(labtest.TimeLimit(t), equal)
+	p.refused(labtest.TimeLimit(t), lower)
 	p.release("victim-vreplica-0")
 	p.bound(soon(t), y)
 	p.settled(p.vpod("equal"), "0/0", 1)

@@ -11,6 +11,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/manifests"
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // arguments are those of one plugin, as JSON.
@@ -20,7 +21,7 @@ type arguments struct{ plugin, args string }
 // other arguments.
 func startProfiles(t *testing.T, l *lab.Lab, profiles map[string][]arguments) *lab.Process {
 	t.Helper()
-	scheduler, err := l.StartScheduler(timeLimit(t), lab.SchedulerOptions{
+	scheduler, err := l.StartScheduler(labtest.TimeLimit(t), lab.SchedulerOptions{
 		Config:    configFile(t, shippedConfig(t, profiles)),
 		Verbosity: 5,
 		Args:      []string{"--leader-elect=false"},

@@ -14,13 +14,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // The examples of the README work as they stand, typed by a user with kubectl.
 func TestREADME(t *testing.T) {
 	t.Parallel()
-	l := ownLab(t, lab.Options{Controllers: []string{"replicaset-controller", "serviceaccount-controller"}})
-	if _, err := l.StartScheduler(timeLimit(t), lab.SchedulerOptions{}); err != nil {
+	l := labtest.OwnLab(t, lab.Options{Controllers: []string{"replicaset-controller", "serviceaccount-controller"}})
+	if _, err := l.StartScheduler(labtest.TimeLimit(t), lab.SchedulerOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.CreateNamespace(t.Context(), "readme"); err != nil {
@@ -57,7 +58,7 @@ func TestREADME(t *testing.T) {
 	apply("adapter")
 	shell(readmeExample(t, "capacity"))
 	apply("workload")
-	pods, err := l.WaitForPods(timeLimit(t), "readme", lab.Scheduled(3, 0))
+	pods, err := l.WaitForPods(labtest.TimeLimit(t), "readme", lab.Scheduled(3, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestREADME(t *testing.T) {
 
 	shell("kubectl cordon kafka-6; kubectl -n readme scale replicaset orders --replicas=4")
 	const unschedulable = "1 node(s) were unschedulable"
-	pods, err = l.WaitForPods(timeLimit(t), "readme", lab.Scheduled(3, 1))
+	pods, err = l.WaitForPods(labtest.TimeLimit(t), "readme", lab.Scheduled(3, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestREADME(t *testing.T) {
 		t.Errorf("waits with the reason %q", reason)
 	}
 	// Events are written a little later.
-	err = lab.Wait(timeLimit(t), "kubectl describe shows why the pod waits", func(ctx context.Context) error {
+	err = lab.Wait(labtest.TimeLimit(t), "kubectl describe shows why the pod waits", func(ctx context.Context) error {
 		out, err := l.Kubectl(ctx, "-n", "readme", "describe", "pod", pods[waiting].Name)
 		if err == nil && !strings.Contains(out, unschedulable) {
 			err = errors.New("it shows\n" + out)

@@ -17,6 +17,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // complaint is what a scheduler's log says of a right that it lacks.
@@ -41,8 +42,8 @@ func right(verb, resource, group string) string {
 // events, for those that are repeated.
 func TestC40_NotReadyWithoutItsRightsAndNoneIsUnneeded(t *testing.T) {
 	t.Parallel()
-	l := ownLab(t, lab.Options{})
-	ctx := timeLimit(t)
+	l := labtest.OwnLab(t, lab.Options{})
+	ctx := labtest.TimeLimit(t)
 	if err := l.InstallScheduler(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // The capacity leaves room for one more vreplica than x has, so every mistake shows: an old one that counts while it
@@ -30,7 +31,7 @@ func TestC27_RollingReplacementEndsEven(t *testing.T) {
 					p.delete(old)
 				}
 				last = p.grow(x, 1)[0]
-				p.bound(timeLimit(t), last)
+				p.bound(labtest.TimeLimit(t), last)
 				if !oldFirst {
 					p.delete(old)
 				}
@@ -46,7 +47,7 @@ func TestC27_RollingReplacementEndsEven(t *testing.T) {
 // hasSeen waits until the ledger has seen a pod's placement, and so all that was before it.
 func (b *ledger) hasSeen(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
-	err := lab.Wait(timeLimit(t), "the ledger has seen all", func(context.Context) error {
+	err := lab.Wait(labtest.TimeLimit(t), "the ledger has seen all", func(context.Context) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.nodes[pod.UID] == "" {

@@ -12,6 +12,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 func TestC33_TwentyRunsAlike(t *testing.T) {
@@ -25,7 +26,7 @@ func TestC33_TwentyRunsAlike(t *testing.T) {
 		pods := p.grow(x, 3)
 		p.settled(x, "1/1/1", 0)
 		for ordinal, pod := range pods {
-			if node := p.bound(timeLimit(t), pod); node != p.node(ordinal) {
+			if node := p.bound(labtest.TimeLimit(t), pod); node != p.node(ordinal) {
 				t.Fatalf("run %d: vreplica %d is on %s, want %s", run, ordinal, node, p.node(ordinal))
 			}
 			p.delete(pod.Name)

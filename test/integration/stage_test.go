@@ -12,6 +12,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // stage is a pool on which a vpod x waits for one event.
@@ -49,7 +50,7 @@ func (s *stage) wait(edits ...func(*corev1.Pod)) {
 	s.t.Helper()
 	s.seen()
 	s.waiting = s.grow(s.x, 1, edits...)[0]
-	s.refused(timeLimit(s.t), s.waiting)
+	s.refused(labtest.TimeLimit(s.t), s.waiting)
 }
 
 func withFinalizer(pod *corev1.Pod) { pod.Finalizers = []string{"test.example/hold"} }

@@ -16,6 +16,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 var (
@@ -51,7 +52,7 @@ type change struct {
 // That is judged by what the API server has, independently of the code of the scheduler.
 func TestG2_RandomChanges(t *testing.T) {
 	t.Parallel()
-	l := ownLab(t, lab.Options{})
+	l := labtest.OwnLab(t, lab.Options{})
 	s := &stress{pool: newPool(t, l), random: rand.New(rand.NewPCG(*stressSeed, 0)), lowered: map[string]int{}}
 	for range 2 {
 		s.replicas = append(s.replicas, startReplica(t, l, lab.FastFailover))
@@ -84,7 +85,7 @@ func (s *stress) settled() *view {
 	if len(s.lowered) > 0 {
 		s.seen()
 	}
-	ctx, cancel := context.WithTimeoutCause(timeLimit(s.t), verdict, errors.New("it took too long"))
+	ctx, cancel := context.WithTimeoutCause(labtest.TimeLimit(s.t), verdict, errors.New("it took too long"))
 	defer cancel()
 	var v *view
 	err := lab.Wait(ctx, "no vreplica waits in vain", func(ctx context.Context) error {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // full is why a vreplica waits that finds no room on so many adapters.
@@ -42,7 +43,7 @@ func (p *pool) refusedFor(v lab.VPod, wantSpread string, wantRefused int, want s
 // saysOf waits until the scheduler says in just these words why a pod waits.
 func (p *pool) saysOf(pod *corev1.Pod, want string) {
 	p.t.Helper()
-	p.until(timeLimit(p.t), pod.Name, "refused with "+want, func(pod *corev1.Pod) bool {
+	p.until(labtest.TimeLimit(p.t), pod.Name, "refused with "+want, func(pod *corev1.Pod) bool {
 		return pod.Spec.NodeName == "" && words(lab.Reason(pod)) == want
 	})
 }
@@ -50,7 +51,7 @@ func (p *pool) saysOf(pod *corev1.Pod, want string) {
 // described waits until kubectl describe shows a user why a pod waits.
 func (p *pool) described(pod, want string) {
 	p.t.Helper()
-	err := lab.Wait(timeLimit(p.t), "kubectl describe tells the reason", func(ctx context.Context) error {
+	err := lab.Wait(labtest.TimeLimit(p.t), "kubectl describe tells the reason", func(ctx context.Context) error {
 		text, err := p.Kubectl(ctx, "describe", "pod", "--namespace", p.name, pod)
 		if err != nil {
 			return err

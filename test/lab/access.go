@@ -13,6 +13,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"vpod.dev/vpod-scheduler/pkg/controllers/informers"
 )
 
 // tokenLife is longer than any lab lives, so that nobody has to renew tokens.
@@ -38,6 +41,13 @@ func (l *Lab) connect() error {
 	}
 	if l.client, err = kubernetes.NewForConfig(l.config); err != nil {
 		return fmt.Errorf("making the admin client: %w", err)
+	}
+	scheme, err := informers.Scheme()
+	if err != nil {
+		return err
+	}
+	if l.objects, err = client.New(l.config, client.Options{Scheme: scheme}); err != nil {
+		return fmt.Errorf("making the admin client for our kinds: %w", err)
 	}
 	return writeKubeconfig(l.Kubeconfig(), l.config)
 }

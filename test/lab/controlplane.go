@@ -1,12 +1,14 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/util/cert"
@@ -106,13 +108,15 @@ func (l *Lab) startControllerManager(ctx context.Context) error {
 		"--controllers=" + strings.Join(l.options.Controllers, ","),
 		"--service-account-private-key-file=" + l.path(serviceAccountKey),
 		"--root-ca-file=" + filepath.Join(l.path(certDir), "apiserver.crt"),
-		// Nobody sends heartbeats for an adapter that a test creates by itself.
-		"--node-monitor-grace-period=24h",
+		"--node-monitor-grace-period=" + l.options.nodeGrace().String(),
 	}
 	_, err = l.run(ctx, "kube-controller-manager", "kube-controller-manager",
 		serves(loopback("https", port, "/healthz")), append(args, l.options.ControllerManagerArgs...)...)
 	return err
 }
+
+// nodeGrace is how long a node may be without heartbeats.
+func (o Options) nodeGrace() time.Duration { return cmp.Or(o.NodeGrace, 24*time.Hour) }
 
 func (l *Lab) startKwok(ctx context.Context) error {
 	port, err := freePort()
@@ -125,7 +129,7 @@ func (l *Lab) startKwok(ctx context.Context) error {
 		fmt.Sprintf("--server-address=127.0.0.1:%d", port),
 		"--manage-all-nodes=false",
 		"--manage-nodes-with-annotation-selector="+nodeAnnotation+"="+simulated,
-		"--node-lease-duration-seconds=40",
+		fmt.Sprintf("--node-lease-duration-seconds=%d", min(40, int(l.options.nodeGrace().Seconds()))),
 	)
 	return err
 }

@@ -11,11 +11,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // AllControllers makes kube-controller-manager run all that it runs in a cluster.
@@ -28,6 +30,9 @@ type Options struct {
 	Controllers []string
 	// Kwok simulates the kubelets of the nodes that Host describes.
 	Kwok bool
+	// NodeGrace is how long a node may be without heartbeats before kube-controller-manager calls it unreachable. 0: a
+	// day, for adapters that a test makes by itself and nobody sends heartbeats for.
+	NodeGrace time.Duration
 	// ControllerManagerArgs are more flags of kube-controller-manager. They override those that the lab sets.
 	ControllerManagerArgs []string
 }
@@ -42,11 +47,12 @@ type Lab struct {
 	apiServer *Process
 	config    *rest.Config
 	client    kubernetes.Interface
+	objects   client.Client
 
-	mu         sync.Mutex
-	processes  []*Process
-	installed  bool
-	schedulers int
+	mu        sync.Mutex
+	processes []*Process
+	installed []string
+	numbers   map[string]int
 }
 
 // Start brings a lab up; the context bounds how long that may take. The caller stops it.
@@ -105,6 +111,9 @@ func (l *Lab) Config() *rest.Config { return rest.CopyConfig(l.config) }
 // Client is an administrator's client.
 func (l *Lab) Client() kubernetes.Interface { return l.client }
 
+// Objects is an administrator's client that knows our own kinds as well. It reads live.
+func (l *Lab) Objects() client.Client { return l.objects }
+
 // Dir is the lab's data folder, where each process has its log.
 func (l *Lab) Dir() string { return l.folder.path }
 
@@ -138,6 +147,18 @@ func (l *Lab) RestartAPIServer(ctx context.Context) error {
 
 // APIServer is the process of kube-apiserver, for tests that stop it for a while.
 func (l *Lab) APIServer() *Process { return l.apiServer }
+
+// number tells the runs of one program apart: "vpod-scheduler-0", "vpod-scheduler-1", ...
+func (l *Lab) number(program string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.numbers == nil {
+		l.numbers = map[string]int{}
+	}
+	name := fmt.Sprintf("%s-%d", program, l.numbers[program])
+	l.numbers[program]++
+	return name
+}
 
 // loopback is the URL of a path that a local program serves on the port.
 func loopback(scheme string, port int, path string) string {

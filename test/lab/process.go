@@ -25,6 +25,8 @@ type Process struct {
 	logPath string
 	// ready says why the program does not serve yet; nil when it does.
 	ready func(context.Context) error
+	// metrics is the URL of its metrics, if it serves any.
+	metrics string
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd

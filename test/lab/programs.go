@@ -8,8 +8,11 @@ import (
 	"path/filepath"
 )
 
-// schedulerProgram is this module's own scheduler, which the Makefile builds; all other programs come from hack/tools.
-const schedulerProgram = "vpod-scheduler"
+// Our own programs, which the Makefile builds; all others come from hack/tools.
+const (
+	schedulerProgram  = "vpod-scheduler"
+	controllerProgram = "vpod-controller"
+)
 
 // findRoot finds the folder of this module: from the working directory upwards, which is inside it for tests, else
 // from where this program lies upwards, which is bin for the command.
@@ -40,7 +43,7 @@ func (l *Lab) program(name string) (string, error) {
 	path := filepath.Join(l.bin, name)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		how := "hack/tools/build.sh " + name
-		if name == schedulerProgram {
+		if name == schedulerProgram || name == controllerProgram {
 			how = "make build"
 		}
 		return "", fmt.Errorf("%s is not built: run '%s' in %s", path, how, l.root)

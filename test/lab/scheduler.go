@@ -4,15 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"sigs.k8s.io/yaml"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
-
-// schedulerManifests is what a user applies to install the scheduler.
-const schedulerManifests = "manifests/scheduler"
 
 // FastFailover are flags of a scheduler that have a standby take over within seconds, for tests that wait for it.
 var FastFailover = []string{
@@ -64,10 +60,7 @@ func (l *Lab) runScheduler(
 		fmt.Sprintf("--secure-port=%d", port),
 		fmt.Sprintf("--v=%d", options.Verbosity),
 	}
-	l.mu.Lock()
-	name := fmt.Sprintf("%s-%d", program, l.schedulers)
-	l.schedulers++
-	l.mu.Unlock()
+	name := l.number(program)
 	if options.Config != "" {
 		config := l.path(name + ".yaml")
 		if err := configure(options.Config, kubeconfig, config); err != nil {
@@ -76,38 +69,6 @@ func (l *Lab) runScheduler(
 		args = append(args, "--config="+config)
 	}
 	return l.run(ctx, name, program, serves(loopback("https", port, "/readyz")), append(args, options.Args...)...)
-}
-
-// InstallScheduler applies the scheduler's manifests, once, with a Deployment of no replicas: the processes of
-// StartScheduler stand for its pods, which could not run here and would wait forever.
-func (l *Lab) InstallScheduler(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.installed {
-		return nil
-	}
-	overlay := l.path("install")
-	if err := os.Mkdir(overlay, 0o700); err != nil {
-		return fmt.Errorf("making the overlay: %w", err)
-	}
-	// The base of a kustomization must be a relative path, counted from the folder itself and not from a link to it.
-	from, err := filepath.EvalSymlinks(overlay)
-	if err != nil {
-		return fmt.Errorf("resolving the overlay: %w", err)
-	}
-	base, err := filepath.Rel(from, filepath.Join(l.root, schedulerManifests))
-	if err != nil {
-		return fmt.Errorf("finding the manifests: %w", err)
-	}
-	content := fmt.Sprintf("resources: [%q]\nreplicas: [{name: %s, count: 0}]\n", base, v1alpha1.SchedulerName)
-	if err := os.WriteFile(filepath.Join(overlay, "kustomization.yaml"), []byte(content), 0o600); err != nil {
-		return fmt.Errorf("writing the overlay: %w", err)
-	}
-	if err := l.Apply(ctx, overlay); err != nil {
-		return fmt.Errorf("installing the scheduler's manifests: %w", err)
-	}
-	l.installed = true
-	return nil
 }
 
 // configure copies a scheduler's configuration and puts the access into it: beside --config, a scheduler ignores

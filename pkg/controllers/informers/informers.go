@@ -82,10 +82,10 @@ const (
 
 // Index makes the fields above known, and starts the informers of all kinds: so a standby's caches are warm when it
 // becomes the leader, and readiness means that they are filled.
-func Index(ctx context.Context, objects, adapterPods client.FieldIndexer) error {
+func Index(ctx context.Context, objects, adapterPods cache.Cache) error {
 	byNode := func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} }
 	for _, index := range []struct {
-		in     client.FieldIndexer
+		in     cache.Cache
 		object client.Object
 		field  string
 		values client.IndexerFunc
@@ -104,6 +104,9 @@ func Index(ctx context.Context, objects, adapterPods client.FieldIndexer) error 
 		if err := index.in.IndexField(ctx, index.object, index.field, index.values); err != nil {
 			return fmt.Errorf("indexing %T by %s: %w", index.object, index.field, err)
 		}
+	}
+	if _, err := objects.GetInformer(ctx, &appsv1.StatefulSet{}, cache.BlockUntilSynced(false)); err != nil {
+		return fmt.Errorf("watching StatefulSets: %w", err)
 	}
 	return nil
 }
