@@ -70,6 +70,34 @@ const (
 	CordonRemoved = "AdapterRemoved"
 )
 
+// Reasons of the condition Ready of a virtual node.
+const (
+	NodeAdapterReady    = "AdapterReady"
+	NodeAdapterNotReady = "AdapterNotReady"
+	// NodeAdapterMissing: the StatefulSet has no pod with the ordinal, as between two of its pods.
+	NodeAdapterMissing = "AdapterMissing"
+	// NodeAdapterWaiting: the adapter pod has no host.
+	NodeAdapterWaiting = "AdapterWaitingForHost"
+	// NodeAdapterTerminating: the adapter pod is being deleted.
+	NodeAdapterTerminating = "AdapterTerminating"
+)
+
+// Reasons of events about virtual nodes.
+const (
+	// EventCordoned and EventUncordoned: the controller took the adapter out of use, or back into it. A person's cordon
+	// makes no event.
+	EventCordoned   = "AdapterCordoned"
+	EventUncordoned = "AdapterUncordoned"
+	// EventMoved: vreplicas were taken from an adapter that is lost or removed.
+	EventMoved = "VReplicasMoved"
+)
+
+// Reasons of a placeholder's conditions Ready and ContainersReady. PodAdapterReady is also that of Initialized.
+const (
+	PodAdapterReady    = "AdapterReady"
+	PodAdapterNotReady = "AdapterNotReady"
+)
+
 // Reasons of placeholder pods that the controller failed.
 const (
 	// PodOutOfVReplicas: the adapter has no room for the pod.

@@ -73,5 +73,9 @@ func ProviderID(pool string, ordinal int) string {
 	return providerScheme + pool + "/" + strconv.Itoa(ordinal)
 }
 
+// KubeletVersion is what a virtual node shows in the column VERSION of kubectl get nodes: the version of the program that
+// stands in for the kubelet.
+func KubeletVersion(version string) string { return "vpod-" + version }
+
 // IsVirtual says whether a provider ID is that of a virtual node.
 func IsVirtual(providerID string) bool { return strings.HasPrefix(providerID, providerScheme) }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 )
 
 // Scheme knows the kinds that the controllers read and write.
@@ -76,7 +77,8 @@ const (
 	ByVPod = "vpod"
 	// ByPool lists placeholders, virtual nodes and VPods by the name of their pool.
 	ByPool = "pool"
-	// ByStatefulSet lists pools by the StatefulSet they refer to: "namespace/name".
+	// ByStatefulSet lists pools by the StatefulSet they refer to, and adapter pods by the one that controls them:
+	// "namespace/name".
 	ByStatefulSet = "statefulSet"
 )
 
@@ -100,6 +102,7 @@ func Index(ctx context.Context, objects, adapterPods cache.Cache) error {
 			return []string{StatefulSetKey(ref.Namespace, ref.Name)}
 		}},
 		{adapterPods, &corev1.Pod{}, ByNode, byNode},
+		{adapterPods, &corev1.Pod{}, ByStatefulSet, statefulSetOf},
 	} {
 		if err := index.in.IndexField(ctx, index.object, index.field, index.values); err != nil {
 			return fmt.Errorf("indexing %T by %s: %w", index.object, index.field, err)
@@ -114,6 +117,16 @@ func Index(ctx context.Context, objects, adapterPods cache.Cache) error {
 // StatefulSetKey is a StatefulSet as the index ByStatefulSet has it.
 func StatefulSetKey(namespace, name string) string { return namespace + "/" + name }
 
+// Holder returns the pool that has a StatefulSet, or nil if none refers to it.
+func Holder(ctx context.Context, objects client.Reader, ref v1alpha1.StatefulSetReference) (*v1alpha1.AdapterPool, error) {
+	var pools v1alpha1.AdapterPoolList
+	field := client.MatchingFields{ByStatefulSet: StatefulSetKey(ref.Namespace, ref.Name)}
+	if err := objects.List(ctx, &pools, field); err != nil {
+		return nil, fmt.Errorf("listing the pools of StatefulSet %s/%s: %w", ref.Namespace, ref.Name, err)
+	}
+	return adapter.Holder(pools.Items), nil
+}
+
 func poolLabel(o client.Object) []string {
 	if pool := o.GetLabels()[v1alpha1.LabelPool]; pool != "" {
 		return []string{pool}
@@ -127,4 +140,12 @@ func vpodOf(o client.Object) []string {
 		return nil
 	}
 	return []string{owner.Name}
+}
+
+func statefulSetOf(o client.Object) []string {
+	owner := metav1.GetControllerOfNoCopy(o)
+	if owner == nil || owner.Kind != adapter.KindStatefulSet {
+		return nil
+	}
+	return []string{StatefulSetKey(o.GetNamespace(), owner.Name)}
 }
