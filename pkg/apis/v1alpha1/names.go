@@ -31,6 +31,11 @@ const (
 
 	// AnnotationMaxAdapters is, on a placeholder, the most adapters that its vpod may use: a decimal number from 1.
 	AnnotationMaxAdapters = GroupName + "/max-adapters"
+	// AnnotationSchedulerName and AnnotationPriorityClassName are, on a placeholder, the schedulerName and the
+	// priorityClassName that its VPod asked for. What the pod has may be another one: admission sets the PriorityClass that is
+	// the default of the cluster, and some plugins a scheduler of their own.
+	AnnotationSchedulerName     = GroupName + "/scheduler-name"
+	AnnotationPriorityClassName = GroupName + "/priority-class-name"
 
 	// AnnotationUnschedulable on an adapter pod, with the value "true", takes the adapter out of use for new vreplicas.
 	AnnotationUnschedulable = GroupName + "/unschedulable"
