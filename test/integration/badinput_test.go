@@ -17,8 +17,8 @@ func TestBadInput_OfAVreplicaIsToldInItsEvents(t *testing.T) {
 		edit func(*corev1.Pod)
 		want string
 	}{
-		"no pool":         {inPool(""), noPool},
-		"no labels":       {withoutLabels, noPool},
+		"no pool":         {all(inPool(""), requestingNothing), noPool},
+		"no labels":       {all(withoutLabels, requestingNothing), noPool},
 		"an unknown pool": {inPool("nowhere"), `pool "nowhere" has no adapters: no node is labelled vpod.dev/pool=nowhere`},
 
 		"limit 0":              {limitedTo("0"), noLimit(`"0"`)},
@@ -74,6 +74,15 @@ func inPool(name string) func(*corev1.Pod) {
 		delete(pod.Labels, v1alpha1.LabelPool)
 		if name != "" {
 			pod.Labels[v1alpha1.LabelPool] = name
+		}
+	}
+}
+
+// all makes several edits. One that requests vreplicas and has no pool would be refused when it is created.
+func all(edits ...func(*corev1.Pod)) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		for _, edit := range edits {
+			edit(pod)
 		}
 	}
 }

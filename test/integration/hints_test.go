@@ -196,13 +196,18 @@ func TestC36_EachEventAloneWakesWhatItHelpsAndNoOthers(t *testing.T) {
 	others.stayed(t)
 }
 
-// Such a pod wakes all pools: an event does not tell which one its node is of. Hence it is not among the others.
+// Such a pod is older than the policy that refuses it. It wakes all pools: an event does not tell which one its node is of.
+// Hence it is not among the others.
 func TestC36_APodWithoutLabelsThatTookRoomLeaves(t *testing.T) {
 	t.Parallel()
 	wakeUp{
 		adapters: zones(1, "z1"),
-		arrange:  func(s *stage) { s.grow(s.vpod("other"), 1, s.on(0), withoutLabels); s.wait() },
-		event:    func(s *stage) { s.remove("other") },
+		arrange: func(s *stage) {
+			s.place("other", 0)
+			s.patchPod("other-vreplica-0", object{"metadata": object{"labels": nil}}, "status")
+			s.wait()
+		},
+		event: func(s *stage) { s.remove("other") },
 	}.run(t)
 }
 

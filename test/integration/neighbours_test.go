@@ -124,8 +124,8 @@ func testNoRealNode(t *testing.T, p *pool) {
 	for name, edits := range map[string][]func(*corev1.Pod){
 		"full":                     nil,
 		"full, without a selector": {anywhere, tolerant},
-		"without a pool":           {anywhere, tolerant, func(pod *corev1.Pod) { delete(pod.Labels, v1alpha1.LabelPool) }},
-		"of no vreplica":           {anywhere, tolerant, func(pod *corev1.Pod) { pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{} }},
+		"without a pool":           {anywhere, tolerant, requestingNothing, func(pod *corev1.Pod) { delete(pod.Labels, v1alpha1.LabelPool) }},
+		"of no vreplica":           {anywhere, tolerant, requestingNothing},
 	} {
 		t.Logf("%s: %s", name, p.refused(labtest.TimeLimit(t), p.grow(x, 1, edits...)[0]))
 	}
