@@ -24,10 +24,11 @@ const (
 	adminKubeconfigFile = "kubeconfig"
 )
 
-// nodeAnnotation marks the nodes that kwok simulates, with the value simulated.
+// kubeletLabel marks the nodes that kwok simulates, with the value simulated. It is a label and not the annotation that
+// kwok suggests: kwok lets go of a node that loses it.
 const (
-	nodeAnnotation = "kwok.x-k8s.io/node"
-	simulated      = "fake"
+	kubeletLabel = "kwok.x-k8s.io/node"
+	simulated    = "fake"
 )
 
 // startControlPlane starts etcd and kube-apiserver side by side: the latter waits for the former by itself.
@@ -128,7 +129,7 @@ func (l *Lab) startKwok(ctx context.Context) error {
 		"--config="+filepath.Join(l.root, "test", "lab", "kwok.yaml"),
 		fmt.Sprintf("--server-address=127.0.0.1:%d", port),
 		"--manage-all-nodes=false",
-		"--manage-nodes-with-annotation-selector="+nodeAnnotation+"="+simulated,
+		"--manage-nodes-with-label-selector="+kubeletLabel+"="+simulated,
 		fmt.Sprintf("--node-lease-duration-seconds=%d", min(40, int(l.options.nodeGrace().Seconds()))),
 	)
 	return err

@@ -23,9 +23,8 @@ func runs(kubelet string) corev1.NodeSystemInfo {
 func Host(name, zone string) *corev1.Node {
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:        name,
-			Labels:      map[string]string{corev1.LabelHostname: name, corev1.LabelOSStable: "linux"},
-			Annotations: map[string]string{nodeAnnotation: simulated},
+			Name:   name,
+			Labels: map[string]string{corev1.LabelHostname: name, corev1.LabelOSStable: "linux", kubeletLabel: simulated},
 		},
 		Status: corev1.NodeStatus{Conditions: ready, NodeInfo: runs("kwok"), Allocatable: corev1.ResourceList{
 			corev1.ResourceCPU:    resource.MustParse("8"),
