@@ -13,7 +13,18 @@ import (
 )
 
 func TestPodSecurity(t *testing.T) {
-	pod := decodeOne[appsv1.Deployment](t, "Deployment").Spec.Template.Spec
+	restricted := decodeOne[corev1.Namespace](t, scheduler, "Namespace").Labels["pod-security.kubernetes.io/enforce"]
+	if restricted != "restricted" {
+		t.Error("the namespace does not enforce the restricted standard")
+	}
+	for _, program := range programs {
+		t.Run(program, func(t *testing.T) {
+			testPodSecurity(t, decodeOne[appsv1.Deployment](t, program, "Deployment").Spec.Template.Spec)
+		})
+	}
+}
+
+func testPodSecurity(t *testing.T, pod corev1.PodSpec) {
 	if len(pod.Containers) != 1 || len(pod.InitContainers) != 0 {
 		t.Fatal("want exactly one container")
 	}
@@ -23,11 +34,9 @@ func TestPodSecurity(t *testing.T) {
 	}
 	isTrue := func(b *bool) bool { return b != nil && *b }
 	isFalse := func(b *bool) bool { return b != nil && !*b }
-	restricted := decodeOne[corev1.Namespace](t, "Namespace").Labels["pod-security.kubernetes.io/enforce"]
 
 	for name, ok := range map[string]bool{
-		"namespace enforces the restricted standard": restricted == "restricted",
-		"runs as non-root":                           isTrue(pod.SecurityContext.RunAsNonRoot),
+		"runs as non-root": isTrue(pod.SecurityContext.RunAsNonRoot),
 		"seccomp profile of the runtime": pod.SecurityContext.SeccompProfile != nil &&
 			pod.SecurityContext.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault,
 		"no privilege escalation":    isFalse(container.SecurityContext.AllowPrivilegeEscalation),
@@ -45,26 +54,62 @@ func TestPodSecurity(t *testing.T) {
 	}
 }
 
+func TestProbes(t *testing.T) {
+	for program, want := range map[string]struct {
+		ports           map[string]int32
+		port            string
+		scheme          corev1.URIScheme
+		liveness, ready string
+	}{
+		scheduler:  {ports: map[string]int32{"https": 10259}, port: "https", scheme: corev1.URISchemeHTTPS, liveness: "/livez", ready: "/readyz"},
+		controller: {ports: map[string]int32{"https": 8443, "probes": 8081}, port: "probes", liveness: "/healthz", ready: "/readyz"},
+	} {
+		t.Run(program, func(t *testing.T) {
+			container := decodeOne[appsv1.Deployment](t, program, "Deployment").Spec.Template.Spec.Containers[0]
+			ports := map[string]int32{}
+			for _, port := range container.Ports {
+				ports[port.Name] = port.ContainerPort
+			}
+			if diff := cmp.Diff(want.ports, ports); diff != "" {
+				t.Errorf("ports (-want +got):\n%s", diff)
+			}
+			for path, probe := range map[string]*corev1.Probe{want.liveness: container.LivenessProbe, want.ready: container.ReadinessProbe} {
+				if probe == nil || probe.HTTPGet == nil {
+					t.Fatalf("no HTTP probe for %s", path)
+				}
+				if get := probe.HTTPGet; get.Path != path || get.Scheme != want.scheme || get.Port.String() != want.port {
+					t.Errorf("got probe %v, want %s on the port %s", get, path, want.port)
+				}
+			}
+		})
+	}
+}
+
+// The flags say what the ports are for.
+func TestControllerFlags(t *testing.T) {
+	container := decodeOne[appsv1.Deployment](t, controller, "Deployment").Spec.Template.Spec.Containers[0]
+	want := []string{"--leader-elect=true", "--metrics-bind-address=:8443", "--health-probe-bind-address=:8081"}
+	if diff := cmp.Diff(want, container.Args); diff != "" {
+		t.Errorf("arguments (-want +got):\n%s", diff)
+	}
+}
+
 func TestAvailability(t *testing.T) {
-	deployment := decodeOne[appsv1.Deployment](t, "Deployment")
-	budget := decodeOne[policyv1.PodDisruptionBudget](t, "PodDisruptionBudget")
+	for _, program := range programs {
+		t.Run(program, func(t *testing.T) {
+			testAvailability(t, decodeOne[appsv1.Deployment](t, program, "Deployment"),
+				decodeOne[policyv1.PodDisruptionBudget](t, program, "PodDisruptionBudget"))
+		})
+	}
+	one := decodeOne[appsv1.Deployment](t, scheduler, "Deployment").Spec.Template.Labels
+	if selects(t, decodeOne[appsv1.Deployment](t, controller, "Deployment").Spec.Selector, one) {
+		t.Error("the controller's Deployment selects the scheduler's pods")
+	}
+}
+
+func testAvailability(t *testing.T, deployment appsv1.Deployment, budget policyv1.PodDisruptionBudget) {
 	pod := deployment.Spec.Template.Spec
 	container := pod.Containers[0]
-
-	probes := map[string]*corev1.Probe{"/livez": container.LivenessProbe, "/readyz": container.ReadinessProbe}
-	for probePath, probe := range probes {
-		if probe == nil || probe.HTTPGet == nil {
-			t.Fatalf("no HTTP probe for %s", probePath)
-		}
-		get := probe.HTTPGet
-		if get.Path != probePath || get.Scheme != corev1.URISchemeHTTPS || get.Port.String() != "https" {
-			t.Errorf("got probe %v, want %s on the port https", get, probePath)
-		}
-	}
-	if port := container.Ports[0]; port.Name != "https" || port.ContainerPort != 10259 {
-		t.Errorf("got port %v, want https 10259", port)
-	}
-
 	var topology []string
 	for _, spread := range pod.TopologySpreadConstraints {
 		topology = append(topology, spread.TopologyKey)
@@ -85,6 +130,7 @@ func TestAvailability(t *testing.T) {
 		"requests CPU":                     !container.Resources.Requests.Cpu().IsZero(),
 		"requests memory":                  !container.Resources.Requests.Memory().IsZero(),
 		"limits memory":                    !container.Resources.Limits.Memory().IsZero(),
+		"keeps off virtual nodes":          pod.NodeSelector[corev1.LabelOSStable] == "linux",
 	} {
 		if !ok {
 			t.Errorf("not so: %s", name)

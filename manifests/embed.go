@@ -1,9 +1,7 @@
 // Package manifests carries the files that users apply to a cluster, so that the binary and the tests read the same ones.
 package manifests
 
-import (
-	"embed"
-)
+import "embed"
 
 // SchedulerConfig is the KubeSchedulerConfiguration that the scheduler runs with when it gets no --config, and that the
 // ConfigMap of its Deployment holds.
@@ -11,7 +9,7 @@ import (
 //go:embed scheduler/config.yaml
 var SchedulerConfig []byte
 
-// Scheduler holds the files of `kubectl apply -k manifests/scheduler`, under scheduler/.
+// Files holds what `kubectl apply -k manifests/default` applies, each file under its folder.
 //
-//go:embed scheduler/*.yaml
-var Scheduler embed.FS
+//go:embed crds/*.yaml scheduler/*.yaml controller/*.yaml default/*.yaml
+var Files embed.FS

@@ -8,16 +8,21 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
+
+// The folders of programs, each with a Deployment of its own.
+const (
+	scheduler  = "scheduler"
+	controller = "controller"
+)
+
+var programs = []string{scheduler, controller}
 
 // document is one object of a file, still as text, so that each test decodes it into its own type.
 type document struct {
@@ -26,15 +31,15 @@ type document struct {
 	text []byte
 }
 
-func documents(t *testing.T) []document {
+func documents(t *testing.T, folder string) []document {
 	t.Helper()
-	files, err := fs.Glob(Scheduler, "scheduler/*.yaml")
+	files, err := fs.Glob(Files, path.Join(folder, "*.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var docs []document
 	for _, file := range files {
-		text, err := Scheduler.ReadFile(file)
+		text, err := Files.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,11 +68,11 @@ func decodeStrictly(t *testing.T, file string, text []byte, into any) {
 	}
 }
 
-// decode returns all objects of a kind.
-func decode[T any](t *testing.T, kind string) []T {
+// decode returns all objects of a kind in a folder.
+func decode[T any](t *testing.T, folder, kind string) []T {
 	t.Helper()
 	var objects []T
-	for _, doc := range documents(t) {
+	for _, doc := range documents(t, folder) {
 		if doc.Kind != kind {
 			continue
 		}
@@ -78,9 +83,9 @@ func decode[T any](t *testing.T, kind string) []T {
 	return objects
 }
 
-func decodeOne[T any](t *testing.T, kind string) T {
+func decodeOne[T any](t *testing.T, folder, kind string) T {
 	t.Helper()
-	objects := decode[T](t, kind)
+	objects := decode[T](t, folder, kind)
 	if len(objects) != 1 {
 		t.Fatalf("got %d objects of kind %s, want 1", len(objects), kind)
 	}
@@ -88,7 +93,7 @@ func decodeOne[T any](t *testing.T, kind string) T {
 }
 
 func TestNothingActsAsDefaultScheduler(t *testing.T) {
-	for _, doc := range documents(t) {
+	for _, doc := range documents(t, scheduler) {
 		if doc.Kind == "ValidatingAdmissionPolicy" {
 			continue // It keeps that scheduler from our pods.
 		}
@@ -98,83 +103,20 @@ func TestNothingActsAsDefaultScheduler(t *testing.T) {
 	}
 }
 
-// kustomization is the part of the file that the tests look at; `kubectl kustomize` judges the rest.
-type kustomization struct {
-	Namespace          string   `json:"namespace"`
-	Resources          []string `json:"resources"`
-	Images             []struct{ Name string }
-	ConfigMapGenerator []struct {
-		Name, Namespace string
-		Files           []string
-	} `json:"configMapGenerator"`
-}
-
-func TestKustomization(t *testing.T) {
-	text, err := Scheduler.ReadFile("scheduler/kustomization.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var k kustomization
-	if err := yaml.Unmarshal(text, &k); err != nil {
-		t.Fatal(err)
-	}
-	if k.Namespace != "" {
-		t.Error("a namespace here would move the binding in kube-system")
-	}
-
-	entries, err := Scheduler.ReadDir("scheduler")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []string
-	for _, entry := range entries {
-		if name := entry.Name(); name != "kustomization.yaml" && name != "config.yaml" {
-			files = append(files, name)
-		}
-	}
-	slices.Sort(k.Resources)
-	if diff := cmp.Diff(files, k.Resources); diff != "" {
-		t.Errorf("resources (-files in the folder +resources):\n%s", diff)
-	}
-
-	if len(k.ConfigMapGenerator) != 1 {
-		t.Fatalf("got %d generated ConfigMaps, want 1", len(k.ConfigMapGenerator))
-	}
-	generated := k.ConfigMapGenerator[0]
-	pod := decodeOne[appsv1.Deployment](t, "Deployment").Spec.Template.Spec
-	if volume := pod.Volumes[0]; generated.Namespace != v1alpha1.Namespace || volume.ConfigMap.Name != generated.Name ||
-		pod.Containers[0].VolumeMounts[0].Name != volume.Name {
-		t.Errorf("the Deployment mounts the ConfigMap %s, generated is %s/%s", volume.ConfigMap.Name, generated.Namespace, generated.Name)
-	}
-	for _, rule := range decodeOne[rbacv1.Role](t, "Role").Rules {
-		if slices.Contains(rule.ResourceNames, generated.Name) {
-			t.Errorf("kustomize would add the hash of the ConfigMap to the name %s in %v", generated.Name, rule)
-		}
-	}
-	if len(k.Images) != 1 || pod.Containers[0].Image != k.Images[0].Name {
-		t.Errorf("the Deployment's image is %s, overlays replace %v", pod.Containers[0].Image, k.Images)
-	}
-	wantArg := "--config=" + path.Join(pod.Containers[0].VolumeMounts[0].MountPath, "config.yaml")
-	if diff := cmp.Diff([]string{wantArg}, pod.Containers[0].Args); diff != "" {
-		t.Errorf("arguments (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"config.yaml"}, generated.Files); diff != "" {
-		t.Errorf("files of the ConfigMap (-want +got):\n%s", diff)
-	}
-}
-
 func TestNamespaces(t *testing.T) {
 	clusterScoped := []string{
 		"Namespace", "ClusterRole", "ClusterRoleBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
 		"Kustomization", "KubeSchedulerConfiguration",
 	}
-	for _, doc := range documents(t) {
+	for _, doc := range slices.Concat(documents(t, scheduler), documents(t, controller)) {
 		want := v1alpha1.Namespace
 		switch {
 		case slices.Contains(clusterScoped, doc.Kind):
 			want = ""
 		case bytes.Contains(doc.text, []byte("name: extension-apiserver-authentication-reader")):
 			want = metav1.NamespaceSystem
+		case bytes.Contains(doc.text, []byte("name: vpod-controller:heartbeats")):
+			want = corev1.NamespaceNodeLease
 		}
 		if doc.namespace != want {
 			t.Errorf("%s: a %s in namespace %q, want %q", doc.file, doc.Kind, doc.namespace, want)
