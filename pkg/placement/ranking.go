@@ -45,7 +45,20 @@ func (s Scores) Total(w Weights) int64 {
 	return sum
 }
 
-// Rank scores the adapters in the given slots against each other.
+// sense is which end of every order comes first.
+type sense int
+
+const (
+	// adding prefers the fewest and the lowest.
+	adding sense = 1
+	// removing prefers the most and the highest.
+	removing sense = -1
+)
+
+// of turns the result of a comparison.
+func (s sense) of(comparison int) int { return int(s) * comparison }
+
+// Rank scores the adapters in the given slots against each other, for a vreplica to be added.
 //
 // Distinct values of a criterion are ranked: the best gets MaxScore, the next one less, and so on. With weights that
 // are powers of Base the order of totals is exactly lexicographic, in pools of any size, because of two refinements:
@@ -57,18 +70,21 @@ func (s Scores) Total(w Weights) int64 {
 //     winner, and what is below it is not told apart: no such adapter can win.
 //
 // The result is parallel to slots, and does not depend on their order.
-func (t *Tally) Rank(slots []int) []Scores {
-	leaders := t.leaders(slots)
+func (t *Tally) Rank(slots []int) []Scores { return t.rank(slots, adding) }
+
+// rank scores for adding or, all orders turned around, for removing.
+func (t *Tally) rank(slots []int, s sense) []Scores {
+	leaders := t.leaders(slots, s)
 	scores := make([]Scores, len(slots))
 	for criterion, topology := range map[Criterion]Topology{FewestInZone: ByZone, FewestOnHost: ByHost, FewestOnAdapter: ByAdapter} {
-		ranks := t.rankCounts(leaders, topology)
+		ranks := t.rankCounts(leaders, topology, s)
 		for k, i := range slots {
 			scores[k][criterion] = ranks[int32(t.Count(i, topology))]
 		}
 	}
-	byOrdinal := rankLeaders(leaders, t.compareOrdinals)
+	byOrdinal := rankLeaders(leaders, func(i, j int) int { return s.of(t.compareOrdinals(i, j)) })
 	byFillUp := rankLeaders(leaders, func(i, j int) int {
-		return cmp.Or(cmp.Compare(t.unserved(i), t.unserved(j)), t.compareOrdinals(i, j))
+		return s.of(cmp.Or(cmp.Compare(t.unserved(i), t.unserved(j)), t.compareOrdinals(i, j)))
 	})
 	for k, i := range slots {
 		scores[k][LowestOrdinal], scores[k][FillUp] = byOrdinal[i], byFillUp[i]
@@ -76,11 +92,11 @@ func (t *Tally) Rank(slots []int) []Scores {
 	return scores
 }
 
-// leaders returns, in lexicographic order, the adapter with the lowest ordinal of each class.
-func (t *Tally) leaders(slots []int) []int {
+// leaders returns, in lexicographic order, the adapter of each class whose ordinal comes first.
+func (t *Tally) leaders(slots []int, s sense) []int {
 	best := map[class]int{}
 	for _, i := range slots {
-		if j, known := best[t.class(i)]; !known || t.compareOrdinals(i, j) < 0 {
+		if j, known := best[t.class(i)]; !known || s.of(t.compareOrdinals(i, j)) < 0 {
 			best[t.class(i)] = i
 		}
 	}
@@ -88,11 +104,12 @@ func (t *Tally) leaders(slots []int) []int {
 	for _, i := range best {
 		leaders = append(leaders, i)
 	}
-	slices.SortFunc(leaders, t.compare)
+	slices.SortFunc(leaders, func(i, j int) int { return s.of(t.compare(i, j)) })
 	return leaders
 }
 
-// compare orders adapters by preference for availability; the order is total:
+// compare orders adapters by preference for availability, when a vreplica is added; its reverse decides who loses one.
+// The order is total:
 //  1. fewer vreplicas of the vpod in the zone
 //  2. fewer on the host
 //  3. fewer on the adapter
@@ -122,7 +139,7 @@ func (t *Tally) unserved(i int) int {
 }
 
 // rankCounts scores each distinct count of the leaders at one level; leaders[0] is the lexicographic winner.
-func (t *Tally) rankCounts(leaders []int, topology Topology) map[int32]int64 {
+func (t *Tally) rankCounts(leaders []int, topology Topology, s sense) map[int32]int64 {
 	counts := make([]int32, len(leaders))
 	for k, i := range leaders {
 		counts[k] = t.class(i)[topology]
@@ -131,12 +148,12 @@ func (t *Tally) rankCounts(leaders []int, topology Topology) map[int32]int64 {
 	if len(counts) > 0 {
 		winner = counts[0]
 	}
-	slices.Sort(counts)
+	slices.SortFunc(counts, func(a, b int32) int { return s.of(cmp.Compare(a, b)) })
 	counts = slices.Compact(counts)
 
 	first := 0
 	if len(counts) > Base {
-		first, _ = slices.BinarySearch(counts, winner)
+		first = slices.Index(counts, winner)
 	}
 	ranks := make(map[int32]int64, len(counts))
 	for k, n := range counts {

@@ -61,14 +61,20 @@ type leader struct {
 
 // Tally counts for one vreplica.
 func (p *Pool) Tally(r Request) *Tally {
-	counts := make([]int32, len(p.slots)+len(p.hosts.list)+len(p.zones.list))
-	t := &Tally{Request: r, pool: p, stale: true}
-	t.count, counts = counts[:len(p.slots)], counts[len(p.slots):]
-	t.host, t.zone = counts[:len(p.hosts.list)], counts[len(p.hosts.list):]
+	t := p.emptyTally(r)
 	for i, n := range p.spread[r.VPod] {
 		t.add(i, int32(n))
 	}
 	t.scan()
+	return t
+}
+
+// emptyTally has counted nothing yet.
+func (p *Pool) emptyTally(r Request) *Tally {
+	counts := make([]int32, len(p.slots)+len(p.hosts.list)+len(p.zones.list))
+	t := &Tally{Request: r, pool: p, stale: true}
+	t.count, counts = counts[:len(p.slots)], counts[len(p.slots):]
+	t.host, t.zone = counts[:len(p.hosts.list)], counts[len(p.hosts.list):]
 	return t
 }
 
