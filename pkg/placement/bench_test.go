@@ -72,3 +72,20 @@ func benchPool(adapters int) *placement.Pool {
 	}
 	return built
 }
+
+// BenchmarkVictims is what it costs to halve a vpod of one vreplica on each adapter.
+func BenchmarkVictims(b *testing.B) {
+	for _, adapters := range []int{10, 100, 1000} {
+		built := benchPool(adapters)
+		var candidates []placement.Candidate
+		for i := range adapters {
+			candidates = append(candidates, placement.Candidate{ID: fmt.Sprintf("x-%d", i), Index: i, Adapter: fmt.Sprintf("a-%d", i), Ready: true})
+		}
+		b.Run(fmt.Sprint(adapters), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				built.Victims(candidates, adapters/2, placement.Availability.Weights)
+			}
+		})
+	}
+}
