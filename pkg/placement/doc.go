@@ -4,7 +4,8 @@
 //
 // A Pool holds the adapters of one pool and how the vreplicas of every vpod are spread over them. A Tally is what one
 // vreplica sees of it: counts, minima, eligible adapters. Verdicts (Fit, Limit, Skew, Domains) answer the hard rules
-// for one adapter, a Ranking orders the adapters that passed.
+// for one adapter, a Ranking orders the adapters that passed. Its reverse picks the Victims when a vpod shrinks. The
+// Surplus is what has to go from an adapter that holds more than it may.
 //
 // All quantities are vreplicas unless said otherwise.
 package placement
