@@ -1,0 +1,106 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+)
+
+// workers is how many virtual nodes are seen to at once.
+const workers = 8
+
+var movedVReplicas = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "vpod_controller_moved_vreplicas_total",
+	Help: "Placeholders that were deleted because their adapter was lost or removed, so that others serve them.",
+}, []string{"pool", "reason"})
+
+// Config is what the controller needs beside the manager.
+type Config struct {
+	// AdapterPods sees the pods of StatefulSets.
+	AdapterPods cluster.Cluster
+	Clock       clock.WithTicker
+	// Version is that of this program, without a prefix.
+	Version string
+	// Heartbeat renews leases, one for each virtual node in each HeartbeatInterval. Its rate limit must allow for that.
+	Heartbeat         kubernetes.Interface
+	HeartbeatInterval time.Duration
+}
+
+// Add adds the controller to a manager, whose cache must have the indexes of package informers.
+func Add(mgr ctrl.Manager, c Config) error {
+	beats := newHeartbeats(c.Heartbeat, c.HeartbeatInterval, c.Clock)
+	if err := mgr.Add(beats); err != nil {
+		return fmt.Errorf("adding the heartbeats: %w", err)
+	}
+	if err := metrics.Registry.Register(movedVReplicas); err != nil {
+		if _, isThere := errors.AsType[prometheus.AlreadyRegisteredError](err); !isThere {
+			return fmt.Errorf("registering metrics: %w", err)
+		}
+	}
+	r := &reconciler{
+		client:      mgr.GetClient(),
+		adapterPods: c.AdapterPods.GetClient(),
+		live:        mgr.GetAPIReader(),
+		events:      mgr.GetEventRecorder(v1alpha1.ControllerName),
+		beats:       beats,
+		clock:       c.Clock,
+		version:     c.Version,
+	}
+	m := mapper{objects: mgr.GetClient(), adapterPods: c.AdapterPods.GetClient()}
+	err := ctrl.NewControllerManagedBy(mgr).
+		Named("node").
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Watches(&corev1.Node{}, requests(m.ofNode), builder.WithPredicates(changes(nodeMatters))).
+		Watches(&corev1.Pod{}, requests(ofPlaceholder), builder.WithPredicates(changes(placeholderMatters))).
+		Watches(&v1alpha1.AdapterPool{}, requests(m.ofPool), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&appsv1.StatefulSet{}, requests(m.ofStatefulSet), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(source.Kind(c.AdapterPods.GetCache(), &corev1.Pod{},
+			handler.TypedEnqueueRequestsFromMapFunc(
+				func(ctx context.Context, pod *corev1.Pod) []reconcile.Request { return named(m.ofAdapterPod(ctx, pod)) }),
+			predicate.TypedFuncs[*corev1.Pod]{UpdateFunc: adapterPodMatters},
+		)).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("adding the controller of virtual nodes: %w", err)
+	}
+	return nil
+}
+
+// requests has an object ask for the nodes that it concerns, by name.
+func requests[T client.Object](nodes func(context.Context, T) []string) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+		return named(nodes(ctx, o.(T)))
+	})
+}
+
+func named(nodes []string) []reconcile.Request {
+	all := make([]reconcile.Request, len(nodes))
+	for i, name := range nodes {
+		all[i].Name = name
+	}
+	return all
+}
+
+// changes lets only those updates pass that matter.
+func changes[T client.Object](matters func(was, is T) bool) predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e updateEvent) bool { return matters(e.ObjectOld.(T), e.ObjectNew.(T)) }}
+}
