@@ -54,12 +54,22 @@ func (id ID) Owns(node *corev1.Node) bool {
 
 // In says whether a StatefulSet has, or is about to have, the pod with this ordinal.
 func (id ID) In(set *appsv1.StatefulSet) bool {
-	first, replicas := 0, 1
+	first, end := Ordinals(set)
+	return first <= id.Ordinal && id.Ordinal < end
+}
+
+// Ordinals are those of the pods that a StatefulSet has, or is about to have: from first on, without end. One that is being
+// deleted has none.
+func Ordinals(set *appsv1.StatefulSet) (first, end int) {
+	replicas := 1
 	if set.Spec.Ordinals != nil {
 		first = int(set.Spec.Ordinals.Start)
 	}
 	if set.Spec.Replicas != nil {
 		replicas = int(*set.Spec.Replicas)
 	}
-	return set.DeletionTimestamp == nil && first <= id.Ordinal && id.Ordinal < first+replicas
+	if set.DeletionTimestamp != nil {
+		replicas = 0
+	}
+	return first, first + replicas
 }

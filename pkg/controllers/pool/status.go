@@ -1,0 +1,222 @@
+package pool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+)
+
+const (
+	// maxNamed is how many adapters or vpods a message names, and maxWords how many bytes it has of what others say of one.
+	maxNamed = 5
+	maxWords = 120
+)
+
+// status is what there is to say about a pool. It depends on nothing but its arguments.
+func status(s state, now time.Time) v1alpha1.AdapterPoolStatus {
+	load := s.load()
+	status := v1alpha1.AdapterPoolStatus{
+		ObservedGeneration: s.pool.Generation,
+		Adapters:           int32(len(s.nodes)),
+		Used:               load.used,
+		Waiting:            load.waiting,
+		Conditions:         slices.Clone(s.pool.Status.Conditions),
+	}
+	for _, node := range s.nodes {
+		if isReady(node) {
+			status.ReadyAdapters++
+		}
+		if !node.Spec.Unschedulable {
+			status.Capacity += capacityOf(node)
+		}
+	}
+	set := func(c metav1.Condition) {
+		c.ObservedGeneration, c.LastTransitionTime = s.pool.Generation, metav1.NewTime(now)
+		meta.SetStatusCondition(&status.Conditions, c)
+	}
+	set(s.ready(load))
+	if management := s.management(); management != nil {
+		set(*management)
+	} else {
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionParallelPodManagement)
+	}
+	return status
+}
+
+// ready says whether each adapter of the StatefulSet is in use. Of several obstacles it names the one that has to go
+// before the others matter.
+func (s state) ready(load load) metav1.Condition {
+	reason, message := s.obstacle(load)
+	if reason == "" {
+		return metav1.Condition{
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue,
+			Reason: v1alpha1.ReasonAdaptersReady, Message: s.good(),
+		}
+	}
+	return metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: message}
+}
+
+// obstacle is why a pool is not ready; "" if it is.
+func (s state) obstacle(load load) (reason, message string) {
+	name := s.pool.Spec.StatefulSetRef.Namespace + "/" + s.pool.Spec.StatefulSetRef.Name
+	switch taken := s.taken(); {
+	case s.pool.DeletionTimestamp != nil:
+		return v1alpha1.ReasonDeletedInUse, s.inUse(load)
+	case s.holder != nil && s.holder.UID != s.pool.UID:
+		return v1alpha1.ReasonStatefulSetTaken,
+			fmt.Sprintf("AdapterPool %s is older and has StatefulSet %s; delete one of the two", s.holder.Name, name)
+	case s.set == nil:
+		return v1alpha1.ReasonStatefulSetNotFound, fmt.Sprintf("there is no StatefulSet %s", name)
+	case s.set.DeletionTimestamp != nil:
+		return v1alpha1.ReasonStatefulSetNotFound, fmt.Sprintf("StatefulSet %s is being deleted", name)
+	case len(s.members) == 0:
+		return v1alpha1.ReasonNoAdapters, fmt.Sprintf("StatefulSet %s has no replicas; scale it up", name)
+	case len(taken) > 0:
+		return v1alpha1.ReasonNodeNameTaken, fmt.Sprintf("%s a node that is not this pool's, so the adapter is out of use; "+
+			"remove the node, or create an AdapterPool with another name instead: %s",
+			count(len(taken), "adapter has the name of", "adapters have the name of"), some(taken))
+	}
+	if troubles := s.troubles(); len(troubles) > 0 {
+		return v1alpha1.ReasonAdaptersNotReady,
+			fmt.Sprintf("%d of %d adapters are not ready: %s", len(troubles), len(s.members), some(troubles))
+	}
+	return "", ""
+}
+
+// inUse says what keeps a pool that is deleted.
+func (s state) inUse(load load) string {
+	if load.used == 0 {
+		return fmt.Sprintf("%s to be removed", count(len(s.nodes), "virtual node is", "virtual nodes are"))
+	}
+	return fmt.Sprintf("%s of %s still placed; scale them down or delete them: %s",
+		count(int(load.used), "vreplica", "vreplicas"),
+		count(len(load.tenants), "vpod", "vpods")+isOrAre(load.used), some(load.tenants))
+}
+
+// good says that all is well, and what is out of use all the same.
+func (s state) good() string {
+	text := "all adapters are ready"
+	cordoned := 0
+	for _, m := range s.members {
+		if m.node.Spec.Unschedulable {
+			cordoned++
+		}
+	}
+	if cordoned > 0 {
+		text += fmt.Sprintf("; %d of %d take no more vreplicas, because they are cordoned", cordoned, len(s.members))
+	}
+	return text
+}
+
+// taken are the nodes of others that have the name of an adapter.
+func (s state) taken() []string {
+	var names []string
+	for _, m := range s.members {
+		if m.isTaken() {
+			names = append(names, m.node.Name)
+		}
+	}
+	return names
+}
+
+// troubles are the adapters that are not ready, each with the reason.
+func (s state) troubles() []string {
+	var all []string
+	for _, m := range s.members {
+		if !m.isReady() {
+			all = append(all, fmt.Sprintf("%s (%s)", m.id.PodName(s.pool), m.trouble()))
+		}
+	}
+	return all
+}
+
+// trouble is why an adapter is not ready.
+func (m member) trouble() string {
+	switch {
+	case m.node == nil && m.pod == nil:
+		return "there is no such pod"
+	case m.node == nil && m.pod.Spec.NodeName == "":
+		return "no host" + unscheduled(m.pod)
+	case m.node == nil:
+		return "its virtual node is about to be made"
+	}
+	words := "its state is unknown"
+	if c := readiness(m.node); c != nil {
+		words = cut(c.Message, maxWords)
+		if words == "" {
+			words = c.Reason
+		}
+		words += ", not ready since " + c.LastTransitionTime.UTC().Format(time.RFC3339)
+	}
+	if m.node.Annotations[v1alpha1.AnnotationCordon] == v1alpha1.CordonHostNotReady {
+		words = "its host " + m.node.Labels[v1alpha1.LabelHost] + " is not ready; " + words
+	}
+	return words
+}
+
+// unscheduled is what the scheduler says of an adapter that waits for a host.
+func unscheduled(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
+			return ": " + cut(c.Message, maxWords)
+		}
+	}
+	return ""
+}
+
+// management says whether one adapter in trouble can hold up the others; nil: not known.
+func (s state) management() *metav1.Condition {
+	if s.set == nil {
+		return nil
+	}
+	if s.set.Spec.PodManagementPolicy == appsv1.ParallelPodManagement {
+		return &metav1.Condition{
+			Type: v1alpha1.ConditionParallelPodManagement, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonParallel,
+			Message: "adapters are created and removed independently of each other",
+		}
+	}
+	return &metav1.Condition{
+		Type: v1alpha1.ConditionParallelPodManagement, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonOrderedReady,
+		Message: "the StatefulSet has podManagementPolicy OrderedReady: one adapter that does not become ready holds up the " +
+			"creation and the removal of others. It cannot be changed; delete the StatefulSet with --cascade=orphan, and create " +
+			"it again with Parallel",
+	}
+}
+
+// some joins names, but not too many.
+func some(names []string) string {
+	if more := len(names) - maxNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// cut shortens a text to a number of bytes, not within a character.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-3], "") + "..."
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func isOrAre(n int64) string {
+	if n == 1 {
+		return " is"
+	}
+	return " are"
+}

@@ -1,0 +1,134 @@
+package pool
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/informers"
+)
+
+type updateEvent[T any] = event.TypedUpdateEvent[T]
+
+// requests has an object ask for the pools that it concerns, by name.
+func requests[T client.Object](pools func(context.Context, T) []string) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+		return named(pools(ctx, o.(T)))
+	})
+}
+
+func named(pools []string) []reconcile.Request {
+	all := make([]reconcile.Request, len(pools))
+	for i, name := range pools {
+		all[i].Name = name
+	}
+	return all
+}
+
+// changes lets only those updates pass that matter.
+func changes[T client.Object](matters func(was, is T) bool) predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e updateEvent[client.Object]) bool {
+		return matters(e.ObjectOld.(T), e.ObjectNew.(T))
+	}}
+}
+
+// mapper finds pools by their StatefulSet.
+type mapper struct {
+	objects client.Reader
+}
+
+func (m mapper) ofStatefulSet(ctx context.Context, set *appsv1.StatefulSet) []string {
+	return m.pools(ctx, set.Namespace, set.Name)
+}
+
+// siblings are the pools that refer to the same StatefulSet, one of which may have it once another goes.
+func (m mapper) siblings(ctx context.Context, pool *v1alpha1.AdapterPool) []string {
+	return m.pools(ctx, pool.Spec.StatefulSetRef.Namespace, pool.Spec.StatefulSetRef.Name)
+}
+
+func (m mapper) ofAdapterPod(ctx context.Context, pod *corev1.Pod) []string {
+	set, _, ok := adapter.Parse(pod.Name)
+	if !ok {
+		return nil
+	}
+	return m.pools(ctx, pod.Namespace, set)
+}
+
+func (m mapper) pools(ctx context.Context, namespace, set string) []string {
+	var pools v1alpha1.AdapterPoolList
+	field := client.MatchingFields{informers.ByStatefulSet: informers.StatefulSetKey(namespace, set)}
+	if err := m.objects.List(ctx, &pools, field, client.UnsafeDisableDeepCopy); err != nil {
+		// The cache does not run; everything is looked at again once it does.
+		klog.FromContext(ctx).Error(err, "Listing pools from the cache failed")
+	}
+	var names []string
+	for _, pool := range pools.Items {
+		names = append(names, pool.Name)
+	}
+	return names
+}
+
+// ofNode: the pool whose virtual node it is, or which wants its name for one.
+func ofNode(_ context.Context, node *corev1.Node) []string {
+	if id, ok := adapter.OfNodeName(node.Name); ok {
+		return []string{id.Pool}
+	}
+	return nil
+}
+
+// ofPlaceholder: the pool that it asks for, and the one that it is on, should that be another.
+func ofPlaceholder(_ context.Context, pod *corev1.Pod) []string {
+	pools := []string{pod.Labels[v1alpha1.LabelPool]}
+	if id, ok := adapter.OfNodeName(pod.Spec.NodeName); ok && id.Pool != pools[0] {
+		pools = append(pools, id.Pool)
+	}
+	return pools
+}
+
+// nodeFacts is all that a pool tells of one of its virtual nodes.
+type nodeFacts struct {
+	ready            bool
+	reason, message  string
+	cordoned         bool
+	because, pool    string
+	allocatable      int64
+	notReadySinceSec int64
+}
+
+func factsOf(node *corev1.Node) nodeFacts {
+	f := nodeFacts{
+		cordoned: node.Spec.Unschedulable, because: node.Annotations[v1alpha1.AnnotationCordon],
+		pool: node.Labels[v1alpha1.LabelPool], allocatable: capacityOf(node),
+	}
+	if c := readiness(node); c != nil {
+		f.ready, f.reason, f.message = c.Status == corev1.ConditionTrue, c.Reason, c.Message
+		f.notReadySinceSec = c.LastTransitionTime.Unix()
+	}
+	return f
+}
+
+// nodeMatters leaves out what kubelets report of real nodes.
+func nodeMatters(was, is *corev1.Node) bool {
+	return was.Spec.ProviderID != is.Spec.ProviderID || v1alpha1.IsVirtual(is.Spec.ProviderID) && factsOf(was) != factsOf(is)
+}
+
+// adapterMatters also when the scheduler has more to say of an adapter that waits for a host.
+func adapterMatters(e updateEvent[*corev1.Pod]) bool {
+	return podMatters(e.ObjectOld, e.ObjectNew) || unscheduled(e.ObjectOld) != unscheduled(e.ObjectNew)
+}
+
+// podMatters when a placeholder is bound, begins to go or holds room no more, and when an adapter gets its host.
+func podMatters(was, is *corev1.Pod) bool {
+	return was.Spec.NodeName != is.Spec.NodeName || adapter.IsFinished(was) != adapter.IsFinished(is) ||
+		(was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
+		was.Labels[v1alpha1.LabelPool] != is.Labels[v1alpha1.LabelPool]
+}

@@ -1,0 +1,108 @@
+package pool
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+)
+
+func TestWhichNodeChangesMatter(t *testing.T) {
+	virtual := settled(1).nodes[0]
+	for name, tc := range map[string]struct {
+		of   func(*corev1.Node)
+		edit func(*corev1.Node)
+		want bool
+	}{
+		"nothing":                    {edit: func(*corev1.Node) {}},
+		"an annotation of others":    {edit: func(n *corev1.Node) { n.Annotations = map[string]string{"x": "y"} }},
+		"cordoned":                   {edit: func(n *corev1.Node) { n.Spec.Unschedulable = true }, want: true},
+		"not ready":                  {edit: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, want: true},
+		"not ready for another time": {edit: func(n *corev1.Node) { n.Status.Conditions[0].LastTransitionTime = earlier }, want: true},
+		"other words":                {edit: func(n *corev1.Node) { n.Status.Conditions[0].Message = "other" }, want: true},
+		"capacity":                   {edit: func(n *corev1.Node) { n.Status.Allocatable = nil }, want: true},
+		"the host is silent": {
+			edit: func(n *corev1.Node) {
+				n.Annotations = map[string]string{v1alpha1.AnnotationCordon: v1alpha1.CordonHostNotReady}
+			},
+			want: true,
+		},
+		"a real node is not ready": {
+			of:   func(n *corev1.Node) { n.Spec.ProviderID = "aws:///1" },
+			edit: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse },
+		},
+		"it becomes virtual": {
+			of:   func(n *corev1.Node) { n.Spec.ProviderID = "" },
+			edit: func(n *corev1.Node) { n.Spec.ProviderID = virtual.Spec.ProviderID }, want: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was := virtual.DeepCopy()
+			if tc.of != nil {
+				tc.of(was)
+			}
+			is := was.DeepCopy()
+			tc.edit(is)
+			if got := nodeMatters(was, is); got != tc.want {
+				t.Errorf("matters: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhichPodChangesMatter(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(*corev1.Pod)
+		want bool
+		// wantOfAdapter is for an adapter where that differs.
+		wantOfAdapter bool
+	}{
+		"nothing": {edit: func(*corev1.Pod) {}},
+		"refused": {
+			edit: func(p *corev1.Pod) {
+				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "full"}}
+			},
+			wantOfAdapter: true,
+		},
+		"bound":      {edit: func(p *corev1.Pod) { p.Spec.NodeName = "kafka-0" }, want: true},
+		"failed":     {edit: func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, want: true},
+		"leaving":    {edit: func(p *corev1.Pod) { p.DeletionTimestamp = &earlier }, want: true},
+		"other pool": {edit: func(p *corev1.Pod) { p.Labels[v1alpha1.LabelPool] = "other" }, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was := settled(1).place("a", "", 1).lastPod()
+			is := was.DeepCopy()
+			tc.edit(is)
+			if got := podMatters(was, is); got != tc.want {
+				t.Errorf("of a placeholder: %v, want %v", got, tc.want)
+			}
+			if got := adapterMatters(updateEvent[*corev1.Pod]{ObjectOld: was, ObjectNew: is}); got != (tc.want || tc.wantOfAdapter) {
+				t.Errorf("of an adapter: %v, want %v", got, tc.want || tc.wantOfAdapter)
+			}
+		})
+	}
+}
+
+func TestWhosePoolItIs(t *testing.T) {
+	pod := func(pool, node string) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1alpha1.LabelPool: pool}}, Spec: corev1.PodSpec{NodeName: node},
+		}
+	}
+	for name, tc := range map[string]struct{ got, want []string }{
+		"waiting":              {ofPlaceholder(t.Context(), pod("a", "")), []string{"a"}},
+		"placed":               {ofPlaceholder(t.Context(), pod("a", "a-1")), []string{"a"}},
+		"on that of another":   {ofPlaceholder(t.Context(), pod("a", "b-1")), []string{"a", "b"}},
+		"on a real node":       {ofPlaceholder(t.Context(), pod("a", "host")), []string{"a"}},
+		"a virtual node":       {ofNode(t.Context(), settled(2).nodes[1]), []string{"kafka"}},
+		"a node with its name": {ofNode(t.Context(), settled(2).takenBy(1, "").members[1].node), []string{"kafka"}},
+		"any other node":       {ofNode(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "host"}}), nil},
+	} {
+		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
+			t.Errorf("%s: pools (-want +got):\n%s", name, diff)
+		}
+	}
+}
