@@ -92,11 +92,8 @@ const (
 	EventMoved = "VReplicasMoved"
 )
 
-// Reasons of a placeholder's conditions Ready and ContainersReady. PodAdapterReady is also that of Initialized.
-const (
-	PodAdapterReady    = "AdapterReady"
-	PodAdapterNotReady = "AdapterNotReady"
-)
+// PodAdapterNotReady is the reason of the conditions Ready and ContainersReady of a placeholder whose adapter is not ready.
+const PodAdapterNotReady = "AdapterNotReady"
 
 // Reasons of placeholder pods that the controller failed.
 const (

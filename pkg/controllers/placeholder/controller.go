@@ -1,0 +1,91 @@
+package placeholder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+)
+
+// workers is how many virtual nodes are seen to at once.
+const workers = 8
+
+var rejectedVReplicas = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "vpod_controller_rejected_vreplicas_total",
+	Help: "Vreplicas whose placeholders were failed on the adapter that they were bound to.",
+}, []string{"pool", "reason"})
+
+// Config is what the controller needs beside the manager.
+type Config struct {
+	Clock clock.PassiveClock
+}
+
+// Add adds the controller to a manager, whose cache must have the indexes of package informers.
+func Add(mgr ctrl.Manager, c Config) error {
+	if err := metrics.Registry.Register(rejectedVReplicas); err != nil {
+		if _, isThere := errors.AsType[prometheus.AlreadyRegisteredError](err); !isThere {
+			return fmt.Errorf("registering metrics: %w", err)
+		}
+	}
+	err := ctrl.NewControllerManagedBy(mgr).
+		Named("placeholder").
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(nodeOf), builder.WithPredicates(predicate.Funcs{
+			// One that is gone leaves nothing to do: those that did not fit beside it have failed for good.
+			DeleteFunc: func(event.DeleteEvent) bool { return false },
+		})).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(virtual), builder.WithPredicates(predicate.Funcs{
+			UpdateFunc: func(e event.UpdateEvent) bool {
+				return nodeMatters(e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node))
+			},
+			DeleteFunc: func(event.DeleteEvent) bool { return false },
+		})).
+		Complete(&reconciler{
+			client: mgr.GetClient(),
+			live:   mgr.GetAPIReader(),
+			events: mgr.GetEventRecorder(v1alpha1.ControllerName),
+			clock:  c.Clock,
+		})
+	if err != nil {
+		return fmt.Errorf("adding the controller of placeholders: %w", err)
+	}
+	return nil
+}
+
+// nodeOf is the node that a placeholder is bound to.
+func nodeOf(_ context.Context, o client.Object) []reconcile.Request {
+	pod := o.(*corev1.Pod)
+	if pod.Spec.NodeName == "" || !adapter.IsPlaceholder(pod) {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: pod.Spec.NodeName}}}
+}
+
+// virtual is the node itself, if it is virtual.
+func virtual(_ context.Context, o client.Object) []reconcile.Request {
+	if !v1alpha1.IsVirtual(o.(*corev1.Node).Spec.ProviderID) {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
+}
+
+// nodeMatters when its adapter becomes ready or ceases to be, or when it has room for more or for less.
+func nodeMatters(was, is *corev1.Node) bool {
+	return readiness(was) != readiness(is) || !apiequality.Semantic.DeepEqual(was.Status.Allocatable, is.Status.Allocatable)
+}
