@@ -1,0 +1,147 @@
+package vpod
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+)
+
+// mostNames is how many names a message lists.
+const mostNames = 10
+
+// scheduled says whether each vreplica has an adapter, and if not, what is in the way. What somebody can mend comes first:
+// creation, the pool, the scheduler; then what the scheduler found.
+func (o observation) scheduled(t tally) metav1.Condition {
+	placed := fmt.Sprintf("%d of %d vreplicas are placed", len(t.placed), t.desired)
+	if t.waiting() == 0 {
+		message := placed
+		if o.refusal != nil {
+			message += ". The API server refuses a placeholder that is to replace one of them: " + o.refusal.message
+		}
+		return condition(v1alpha1.ConditionScheduled, metav1.ConditionTrue, v1alpha1.ReasonAllScheduled, message)
+	}
+	reason, why := o.obstacle(t)
+	return condition(v1alpha1.ConditionScheduled, metav1.ConditionFalse, reason, placed+". "+why)
+}
+
+func (o observation) obstacle(t tally) (reason, why string) {
+	missing := t.desired - len(t.alive)
+	silent := o.silent(t.alive)
+	refused := filter(t.alive, isRefused)
+	switch {
+	case o.refusal != nil && missing > 0:
+		return v1alpha1.ReasonCreationRefused,
+			fmt.Sprintf("The API server refuses the placeholders of %d more: %s", missing, o.refusal.message)
+	case o.pool == nil:
+		return v1alpha1.ReasonPoolNotFound, fmt.Sprintf("There is no AdapterPool %q", o.vpod.Spec.PoolName)
+	case len(o.nodes) == 0:
+		return v1alpha1.ReasonPoolNotReady, o.poolTrouble()
+	case len(silent) > 0:
+		return v1alpha1.ReasonSchedulerSilent, fmt.Sprintf(
+			"No scheduler has tried to place %s for %.0f s: does one run that has the profile %q?",
+			silent[0].Name, patience.Seconds(), silent[0].Spec.SchedulerName)
+	case len(refused) == 0:
+		return v1alpha1.ReasonScheduling, fmt.Sprintf("%d are being placed", t.waiting())
+	}
+	r := o.room()
+	if r.isLimit(o.vpod) {
+		return v1alpha1.ReasonAdapterLimit, o.limitReached(t, r)
+	}
+	return v1alpha1.ReasonNoRoom, o.noRoom(t, r, refused)
+}
+
+// poolTrouble passes on what the pool says of itself.
+func (o observation) poolTrouble() string {
+	trouble := fmt.Sprintf("AdapterPool %q has no adapters", o.pool.Name)
+	if c := apimeta.FindStatusCondition(o.pool.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != "" {
+		trouble += ": " + c.Message
+	}
+	return trouble
+}
+
+func (o observation) limitReached(t tally, r room) string {
+	var names []string
+	for _, node := range r.serving {
+		names = append(names, o.podName(ordinalOf(node)))
+	}
+	return fmt.Sprintf("%d wait because of the adapter limit: spec.maxAdapters is %d, and the adapters in use have no room "+
+		"(%s). More adapters would not help", t.waiting(), *o.vpod.Spec.MaxAdapters, list(names))
+}
+
+func (o observation) noRoom(t tally, r room, refused []*corev1.Pod) string {
+	why := fmt.Sprintf("%d wait for room: in AdapterPool %q, %d of %d are in use on %d adapters",
+		t.waiting(), o.pool.Name, r.taken, r.capacity, r.open)
+	if r.closed > 0 {
+		why += fmt.Sprintf("; %d more take no vreplicas now", r.closed)
+	}
+	if len(o.crowd.homeless) > 0 {
+		why += "; without a host: " + list(o.crowd.homeless)
+	}
+	oldest := slices.MinFunc(refused, compareAges)
+	if said := podCondition(oldest, corev1.PodScheduled).Message; said != "" {
+		why += fmt.Sprintf(". The scheduler says of %s: %s", oldest.Name, said)
+	}
+	return why
+}
+
+// silent are the placeholders that nobody has tried to place for too long, the oldest first.
+func (o observation) silent(alive []*corev1.Pod) []*corev1.Pod {
+	silent := filter(alive, func(pod *corev1.Pod) bool { return isUntried(pod) && o.age(pod) >= patience })
+	slices.SortFunc(silent, compareAges)
+	return silent
+}
+
+func (o observation) age(pod *corev1.Pod) time.Duration { return o.now.Sub(pod.CreationTimestamp.Time) }
+
+func compareAges(a, b *corev1.Pod) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+}
+
+// readiness says whether each vreplica is on an adapter that is ready.
+func (o observation) readiness(t tally) metav1.Condition {
+	ready := fmt.Sprintf("%d of %d vreplicas are on adapters that are ready", len(t.ready), t.desired)
+	switch {
+	case t.waiting() > 0:
+		message := fmt.Sprintf("%s, %d are not placed", ready, t.waiting())
+		return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonNotScheduled, message)
+	case len(t.ready) == t.desired:
+		return condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReady, ready)
+	}
+	var names []string
+	for _, placement := range o.placements(without(t.placed, t.ready)) {
+		names = append(names, placement.PodName)
+	}
+	return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonAdaptersNotReady,
+		ready+"; not ready: "+list(names))
+}
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+}
+
+// list joins names, and only counts those beyond what a reader wants to know.
+func list(names []string) string {
+	if more := len(names) - mostNames; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// wake is when time alone may change what is decided or published: when somebody's patience ends. 0 is never.
+func (o observation) wake() time.Duration {
+	var soonest time.Duration
+	for _, pod := range filter(o.alive(), isWaiting) {
+		if left := patience - o.age(pod); left > 0 && (soonest == 0 || left < soonest) {
+			soonest = left
+		}
+	}
+	return soonest
+}

@@ -1,0 +1,159 @@
+package vpod
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/placement"
+)
+
+// world is a VPod whose plans are carried out, and whose placeholders are placed by the scheduler's arithmetic.
+type world struct {
+	observation
+	rng     *rand.Rand
+	created int
+	history []string
+}
+
+func newWorld(rng *rand.Rand) *world {
+	w := &world{rng: rng}
+	w.observation = observed(xVPod(rng.IntN(12)), nil)
+	w.crowd.taken = map[string]int64{}
+	zones := 1 + rng.IntN(3)
+	for i := range 1 + rng.IntN(5) {
+		w.nodes = append(w.nodes, adapterNode(fmt.Sprintf("a-%d zone=z%d host=h%d room=%d", i, i%zones, i, 4+rng.IntN(8))))
+	}
+	if rng.IntN(4) == 0 {
+		limitedTo(1 + rng.IntN(3))(w.vpod)
+	}
+	return w
+}
+
+// control carries out one plan, and says whether there was anything to do.
+func (w *world) control() bool {
+	p := decide(w.observation)
+	if p.isEmpty() {
+		return false
+	}
+	w.pods = without(w.pods, p.remove)
+	for _, pod := range p.mend {
+		mend(w.vpod, pod)
+	}
+	for _, index := range p.create {
+		pod := placeholder(w.vpod, index)
+		w.created++
+		pod.UID, pod.CreationTimestamp.Time = types.UID(fmt.Sprint(w.created)), w.now
+		w.pods = append(w.pods, pod)
+	}
+	w.note("%s -> %s", p, w)
+	return true
+}
+
+// schedule tries one of the placeholders that wait, and says whether that changed anything.
+func (w *world) schedule() bool {
+	waiting := filter(w.alive(), isWaiting)
+	for _, i := range w.rng.Perm(len(waiting)) {
+		pod := waiting[i]
+		if node := w.choose(); node != "" {
+			pod.Spec.NodeName, pod.Status.Conditions = node, nil
+			w.note("%s on %s", pod.Name, node)
+			return true
+		}
+		if !isRefused(pod) {
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}}
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) choose() string {
+	v := placement.VPod{Namespace: "ns", Kind: v1alpha1.KindVPod, Name: "x"}
+	pool, counts := placement.NewPool(), w.counts()
+	for _, node := range w.nodes {
+		capacity := node.Status.Allocatable.Name(v1alpha1.ResourceVReplicas, "").Value()
+		pool.Put(placement.Adapter{
+			Name: node.Name, Ordinal: ordinalOf(node), Zone: node.Labels[corev1.LabelTopologyZone], Host: hostOf(node),
+			Capacity: capacity, Free: capacity - int64(counts[node.Name]),
+		}, map[placement.VPod]int{v: counts[node.Name]})
+	}
+	request := placement.Request{VPod: v, Size: 1}
+	if w.vpod.Spec.MaxAdapters != nil {
+		request.Limit = int(*w.vpod.Spec.MaxAdapters)
+	}
+	slot, ok := pool.Tally(request).Choose(placement.Availability)
+	if !ok {
+		return ""
+	}
+	return pool.At(slot).Name
+}
+
+// counts are the bound placeholders by adapter.
+func (w *world) counts() map[string]int {
+	counts := map[string]int{}
+	for _, pod := range w.alive() {
+		if !isWaiting(pod) {
+			counts[pod.Spec.NodeName]++
+		}
+	}
+	return counts
+}
+
+// settle lets controller and scheduler act in random turns until neither has anything to do.
+func (w *world) settle(holds func() error) error {
+	for range 1000 {
+		first, second := w.control, w.schedule
+		if w.rng.IntN(2) == 0 {
+			first, second = second, first
+		}
+		if !first() && !second() {
+			return nil
+		}
+		if err := holds(); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("no end: %s", w)
+}
+
+func (w *world) always() error { return nil }
+
+func (w *world) note(format string, args ...any) {
+	w.history = append(w.history, fmt.Sprintf(format, args...))
+}
+
+// String tells how many are on each adapter, and how many wait.
+func (w *world) String() string {
+	counts := w.counts()
+	texts := make([]string, len(w.nodes))
+	for i, node := range w.nodes {
+		texts[i] = fmt.Sprint(counts[node.Name])
+	}
+	return fmt.Sprintf("%s+%d", strings.Join(texts, "/"), len(filter(w.alive(), isWaiting)))
+}
+
+func byAdapter(node *corev1.Node) string { return node.Name }
+func byZone(node *corev1.Node) string    { return node.Labels[corev1.LabelTopologyZone] }
+
+// skew is by how much domains differ, those left aside that have fewer because they are full.
+func (w *world) skew(by func(*corev1.Node) string) int {
+	counts, sums, room := w.counts(), map[string]int{}, map[string]int64{}
+	for _, node := range w.nodes {
+		n := counts[node.Name]
+		sums[by(node)] += n
+		room[by(node)] += node.Status.Allocatable.Name(v1alpha1.ResourceVReplicas, "").Value() - int64(n)
+	}
+	least, most := 1000, 0
+	for domain, n := range sums {
+		most = max(most, n)
+		if room[domain] > 0 {
+			least = min(least, n)
+		}
+	}
+	return max(0, most-least)
+}

@@ -1,0 +1,152 @@
+package vpod
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+)
+
+// observation is all that is known when something is decided about a VPod. Nothing in it is ever changed; it may be
+// shared with the cache.
+type observation struct {
+	vpod *v1alpha1.VPod
+	// pods are those that the VPod controls, those with its label, and those that were found to have a name that it wants.
+	pods []*corev1.Pod
+	// pool is nil if there is none; nodes are its adapters, whose ordinals are well formed.
+	pool  *v1alpha1.AdapterPool
+	nodes []*corev1.Node
+	// crowd is known only while a vreplica waits and its scheduler said why.
+	crowd crowd
+	// refusal is nil unless the API server refused to create a placeholder when it was last asked.
+	refusal *refusal
+	now     time.Time
+}
+
+// crowd is what others make of the pool.
+type crowd struct {
+	// taken is how much room of an adapter, by the name of its node, other VPods take.
+	taken map[string]int64
+	// homeless are the names of adapter pods that have no host, in order.
+	homeless []string
+}
+
+// desired is the number of vreplicas asked for. A spec without a number leaves it as it was: so a manifest without it, put
+// in place of one that a scaler has set, does not reset the scale.
+func desired(vpod *v1alpha1.VPod) int {
+	switch {
+	case vpod.Spec.Replicas != nil:
+		return int(*vpod.Spec.Replicas)
+	case vpod.Status.DesiredReplicas != nil:
+		return int(*vpod.Status.DesiredReplicas)
+	}
+	return 1
+}
+
+// relation is whose a pod is.
+type relation int
+
+const (
+	// foreign pods are left alone.
+	foreign relation = iota
+	// own pods are controlled by the VPod, or were until it was deleted without them and created again.
+	own
+	// inherited pods are controlled by a VPod that had the same name, and are about to be garbage collected.
+	inherited
+)
+
+func (o observation) relationTo(pod *corev1.Pod) relation {
+	if !adapter.IsPlaceholder(pod) {
+		return foreign
+	}
+	owner := metav1.GetControllerOfNoCopy(pod)
+	switch {
+	case owner == nil:
+		_, named := indexOf(o.vpod.Name, pod.Name)
+		if named && pod.Labels[v1alpha1.LabelVPod] == o.vpod.Name && pod.Labels[v1alpha1.LabelPool] == o.vpod.Spec.PoolName {
+			return own
+		}
+		return foreign
+	case owner.UID == o.vpod.UID:
+		return own
+	case owner.Kind == v1alpha1.KindVPod && owner.APIVersion == v1alpha1.GroupVersion.String() && owner.Name == o.vpod.Name:
+		return inherited
+	}
+	return foreign
+}
+
+// alive are the placeholders that count: the VPod's own that are neither being deleted nor finished.
+func (o observation) alive() []*corev1.Pod {
+	var alive []*corev1.Pod
+	for _, pod := range o.pods {
+		if o.relationTo(pod) == own && pod.DeletionTimestamp == nil && !adapter.IsFinished(pod) {
+			alive = append(alive, pod)
+		}
+	}
+	return alive
+}
+
+// adapters are the nodes of the pool by name.
+func (o observation) adapters() map[string]*corev1.Node {
+	nodes := make(map[string]*corev1.Node, len(o.nodes))
+	for _, node := range o.nodes {
+		nodes[node.Name] = node
+	}
+	return nodes
+}
+
+func isWaiting(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" }
+
+// isRefused says whether the scheduler tried a placeholder that waits, and found nothing for it.
+func isRefused(pod *corev1.Pod) bool {
+	c := podCondition(pod, corev1.PodScheduled)
+	return isWaiting(pod) && c != nil && c.Status == corev1.ConditionFalse
+}
+
+// isUntried says whether no scheduler has said anything of a placeholder that waits.
+func isUntried(pod *corev1.Pod) bool {
+	return isWaiting(pod) && podCondition(pod, corev1.PodScheduled) == nil
+}
+
+func isPodReady(pod *corev1.Pod) bool {
+	c := podCondition(pod, corev1.PodReady)
+	return c != nil && c.Status == corev1.ConditionTrue
+}
+
+func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind })
+	if i < 0 {
+		return nil
+	}
+	return &pod.Status.Conditions[i]
+}
+
+func isNodeReady(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// filter returns the pods for which holds is true.
+func filter(pods []*corev1.Pod, holds func(*corev1.Pod) bool) []*corev1.Pod {
+	var some []*corev1.Pod
+	for _, pod := range pods {
+		if holds(pod) {
+			some = append(some, pod)
+		}
+	}
+	return some
+}
+
+// without returns the pods that are not among some others.
+func without(pods, others []*corev1.Pod) []*corev1.Pod {
+	excluded := make(map[*corev1.Pod]bool, len(others))
+	for _, pod := range others {
+		excluded[pod] = true
+	}
+	return filter(pods, func(pod *corev1.Pod) bool { return !excluded[pod] })
+}

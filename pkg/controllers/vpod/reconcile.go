@@ -1,0 +1,157 @@
+package vpod
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+)
+
+const (
+	// retryConflict is how long to wait until the cache has what a write found changed.
+	retryConflict = 100 * time.Millisecond
+	// action is what events say was tried.
+	action = "Placing"
+	// longestNote is what the API server takes in an event.
+	longestNote = 1024
+)
+
+// reconcile reads, decides, acts, and publishes.
+func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.Result, error) {
+	m := r.memories.of(vpod)
+	o, err := r.observe(ctx, vpod, m)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if vpod.Spec.Replicas == nil || !decide(o).isEmpty() {
+		var ok bool
+		if o, ok, err = r.confirm(ctx, o); err != nil || !ok {
+			return ctrl.Result{}, err
+		}
+		o, err = r.enforce(ctx, o)
+		m.refusal = o.refusal
+	}
+	if isOver(err) {
+		return ctrl.Result{}, nil
+	}
+	pause, failure := r.publish(ctx, o, m)
+	if err = errors.Join(err, failure); apierrors.IsConflict(err) {
+		klog.FromContext(ctx).V(3).Info("Trying again, because something changed meanwhile", "reason", err.Error())
+		return ctrl.Result{RequeueAfter: retryConflict}, nil
+	}
+	return ctrl.Result{RequeueAfter: soonest(pause, o.wake(), o.retry())}, err
+}
+
+// enforce makes what is what is wanted, and returns what is known then. What the API server refuses is no error.
+func (r *reconciler) enforce(ctx context.Context, o observation) (observation, error) {
+	o, err := r.keepScale(ctx, o)
+	if err != nil {
+		return o, err
+	}
+	o, err = r.act(ctx, o, decide(o))
+	alive := len(o.alive())
+	if refused, ok := errors.AsType[*refusedError](err); ok {
+		o.refusal = o.refusal.after(refused, o.now)
+		o.refusal.generation, o.refusal.alive = o.vpod.Generation, alive
+		return o, nil
+	}
+	if err == nil && !o.holdsBack(alive) {
+		o.refusal = nil
+	}
+	return o, err
+}
+
+// keepScale writes the number of vreplicas into a spec without one: /scale, and so every scaler, reads it there.
+func (r *reconciler) keepScale(ctx context.Context, o observation) (observation, error) {
+	if o.vpod.Spec.Replicas != nil {
+		return o, nil
+	}
+	vpod := o.vpod.DeepCopy()
+	vpod.Spec.Replicas = new(int32(desired(o.vpod)))
+	patch := client.MergeFromWithOptions(o.vpod, client.MergeFromWithOptimisticLock{})
+	if err := r.writer.Patch(ctx, vpod, patch); err != nil {
+		return o, fmt.Errorf("setting spec.replicas: %w", err)
+	}
+	klog.FromContext(ctx).Info("Kept the scale that the manifest leaves out", "replicas", *vpod.Spec.Replicas)
+	o.vpod = vpod
+	return o, nil
+}
+
+// publish writes the status if it changed, and says how long to wait if it is too early for that.
+func (r *reconciler) publish(ctx context.Context, o observation, m *memory) (pause time.Duration, err error) {
+	status := o.status()
+	if apiequality.Semantic.DeepEqual(o.vpod.Status, status) {
+		return 0, nil
+	}
+	if pause := m.pace.wait(o.now); pause > 0 && !isUrgent(o.vpod.Status, status) {
+		return pause, nil
+	}
+	vpod := o.vpod.DeepCopy()
+	vpod.Status = status
+	patch := client.MergeFromWithOptions(o.vpod, client.MergeFromWithOptimisticLock{})
+	if err := r.writer.Status().Patch(ctx, vpod, patch); err != nil {
+		if apierrors.IsNotFound(err) {
+			return 0, nil
+		}
+		return 0, fmt.Errorf("writing the status: %w", err)
+	}
+	published.Inc()
+	m.pace = m.pace.wrote(o.now)
+	r.tell(o.vpod, vpod)
+	return 0, nil
+}
+
+// tell makes an event of it when a VPod is placed or waits for another reason than before.
+func (r *reconciler) tell(was, is *v1alpha1.VPod) {
+	before := apimeta.FindStatusCondition(was.Status.Conditions, v1alpha1.ConditionScheduled)
+	after := apimeta.FindStatusCondition(is.Status.Conditions, v1alpha1.ConditionScheduled)
+	if after.Reason == v1alpha1.ReasonScheduling || before != nil && before.Reason == after.Reason {
+		return
+	}
+	kind := corev1.EventTypeWarning
+	if after.Reason == v1alpha1.ReasonAllScheduled {
+		kind = corev1.EventTypeNormal
+	}
+	r.events.Eventf(is, nil, kind, after.Reason, action, "%s", shorten(after.Message, longestNote))
+}
+
+// shorten cuts a text to so many bytes, and no character in two.
+func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// retry is how long to wait before the API server is asked again to create what it refused; 0 is never.
+func (o observation) retry() time.Duration {
+	if o.refusal == nil {
+		return 0
+	}
+	return max(o.refusal.until.Sub(o.now), time.Millisecond)
+}
+
+// soonest is the shortest of the durations that are not 0, or 0.
+func soonest(durations ...time.Duration) time.Duration {
+	var least time.Duration
+	for _, d := range durations {
+		if d > 0 && (least == 0 || d < least) {
+			least = d
+		}
+	}
+	return least
+}

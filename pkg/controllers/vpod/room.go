@@ -1,0 +1,86 @@
+package vpod
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/snapshot"
+)
+
+// room is what the numbers say about the room for one more vreplica of a VPod. They tell more than the scheduler's words,
+// which no program should have to read.
+type room struct {
+	// open is the number of adapters that take vreplicas, closed that of those that are cordoned or have another taint.
+	open, closed int
+	// capacity is the room of the open ones, and taken what is in use of it.
+	capacity, taken int64
+	// serving are the adapters that serve the VPod, by ordinal.
+	serving []*corev1.Node
+	// eligible is the number of adapters that the VPod may use and that have room.
+	eligible int
+}
+
+// isLimit says whether the adapter limit is what a vreplica waits for: more adapters would not help.
+func (r room) isLimit(vpod *v1alpha1.VPod) bool {
+	return r.eligible == 0 && !r.mayUseMore(vpod)
+}
+
+func (r room) mayUseMore(vpod *v1alpha1.VPod) bool {
+	return vpod.Spec.MaxAdapters == nil || len(r.serving) < int(*vpod.Spec.MaxAdapters)
+}
+
+// room counts. Terminating vreplicas hold their room until they are gone, but no longer make an adapter one of the VPod's.
+func (o observation) room() room {
+	taken, serves := map[string]int64{}, map[string]bool{}
+	for name, n := range o.crowd.taken {
+		taken[name] = n
+	}
+	for _, pod := range o.pods {
+		if o.relationTo(pod) != own || adapter.IsFinished(pod) {
+			continue
+		}
+		taken[pod.Spec.NodeName] += snapshot.Requested(pod, v1alpha1.ResourceVReplicas)
+		serves[pod.Spec.NodeName] = serves[pod.Spec.NodeName] || pod.DeletionTimestamp == nil
+	}
+	var r room
+	for _, node := range o.nodes {
+		if serves[node.Name] {
+			r.serving = append(r.serving, node)
+		}
+	}
+	slices.SortFunc(r.serving, compareAdapters)
+	for _, node := range o.nodes {
+		if !isOpen(node) {
+			r.closed++
+			continue
+		}
+		r.open++
+		capacity := node.Status.Allocatable.Name(v1alpha1.ResourceVReplicas, "").Value()
+		r.capacity += capacity
+		r.taken += taken[node.Name]
+		if taken[node.Name] < capacity && (serves[node.Name] || r.mayUseMore(o.vpod)) {
+			r.eligible++
+		}
+	}
+	return r
+}
+
+// isOpen says whether an adapter takes vreplicas.
+func isOpen(node *corev1.Node) bool {
+	tolerated := tolerations(node.Labels[v1alpha1.LabelPool])
+	return !node.Spec.Unschedulable && !slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
+		isHard := taint.Effect == corev1.TaintEffectNoSchedule || taint.Effect == corev1.TaintEffectNoExecute
+		return isHard && !slices.ContainsFunc(tolerated, func(t corev1.Toleration) bool {
+			return t.ToleratesTaint(klog.Logger{}, &taint, false)
+		})
+	})
+}
+
+func compareAdapters(a, b *corev1.Node) int {
+	return cmp.Or(cmp.Compare(ordinalOf(a), ordinalOf(b)), cmp.Compare(a.Name, b.Name))
+}

@@ -1,0 +1,96 @@
+package vpod
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+)
+
+// tally is the placeholders of a VPod, counted.
+type tally struct {
+	desired int
+	// alive exist, placed or not.
+	alive []*corev1.Pod
+	// placed are on an adapter that exists, and no more than desired.
+	placed []*corev1.Pod
+	// ready are those of the placed that are on an adapter that is ready.
+	ready []*corev1.Pod
+}
+
+// waiting is the number of vreplicas without an adapter.
+func (t tally) waiting() int { return t.desired - len(t.placed) }
+
+func (o observation) tally() tally {
+	t := tally{desired: desired(o.vpod), alive: o.alive()}
+	nodes := o.adapters()
+	if o.pool != nil {
+		t.placed = filter(t.alive, func(pod *corev1.Pod) bool { return nodes[pod.Spec.NodeName] != nil })
+	}
+	if surplus := len(t.placed) - t.desired; surplus > 0 {
+		// They are about to be removed; until then, nobody is to be told of more than was asked for.
+		t.placed = without(t.placed, o.victims(t.placed, surplus))
+	}
+	t.ready = filter(t.placed, isPodReady)
+	return t
+}
+
+// status is what there is to publish. Conditions that stay as they were keep their times.
+func (o observation) status() v1alpha1.VPodStatus {
+	t := o.tally()
+	status := v1alpha1.VPodStatus{
+		ObservedGeneration: o.vpod.Generation,
+		DesiredReplicas:    new(int32(t.desired)),
+		Replicas:           int32(len(t.alive)),
+		ScheduledReplicas:  int32(len(t.placed)),
+		ReadyReplicas:      int32(len(t.ready)),
+		Selector:           selector(o.vpod),
+		Placements:         o.placements(t.placed),
+		Conditions:         slices.Clone(o.vpod.Status.Conditions),
+	}
+	status.Adapters = int32(len(status.Placements))
+	for _, condition := range []metav1.Condition{o.scheduled(t), o.readiness(t)} {
+		condition.ObservedGeneration = o.vpod.Generation
+		condition.LastTransitionTime = metav1.NewTime(o.now)
+		apimeta.SetStatusCondition(&status.Conditions, condition)
+	}
+	return status
+}
+
+// placements tell which adapter serves how many, by ordinal.
+func (o observation) placements(placed []*corev1.Pod) []v1alpha1.Placement {
+	nodes, counts := o.adapters(), map[int]int32{}
+	for _, pod := range placed {
+		counts[ordinalOf(nodes[pod.Spec.NodeName])]++
+	}
+	var placements []v1alpha1.Placement
+	for _, ordinal := range slices.Sorted(maps.Keys(counts)) {
+		placements = append(placements, v1alpha1.Placement{PodName: o.podName(ordinal), VReplicas: counts[ordinal]})
+	}
+	return placements
+}
+
+// podName is the name of an adapter for those who know no nodes.
+func (o observation) podName(ordinal int) string {
+	return adapter.ID{Pool: o.pool.Name, Ordinal: ordinal}.PodName(o.pool)
+}
+
+// isUrgent says whether a status has to be published without waiting for more changes: it answers a change of the spec,
+// all is well again, or somebody believes in a placement that is no more.
+func isUrgent(was, is v1alpha1.VPodStatus) bool {
+	if was.ObservedGeneration != is.ObservedGeneration ||
+		apimeta.IsStatusConditionTrue(is.Conditions, v1alpha1.ConditionReady) &&
+			!apimeta.IsStatusConditionTrue(was.Conditions, v1alpha1.ConditionReady) {
+		return true
+	}
+	now := make(map[string]int32, len(is.Placements))
+	for _, placement := range is.Placements {
+		now[placement.PodName] = placement.VReplicas
+	}
+	return slices.ContainsFunc(was.Placements, func(p v1alpha1.Placement) bool { return now[p.PodName] < p.VReplicas })
+}

@@ -1,0 +1,81 @@
+package vpod
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/informers"
+)
+
+// poolChanged leaves out the counts in a pool's status, which change with every placement.
+func poolChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld.(*v1alpha1.AdapterPool), e.ObjectNew.(*v1alpha1.AdapterPool)
+		return was.Generation != is.Generation || saysOfItself(was) != saysOfItself(is)
+	}}
+}
+
+// saysOfItself is how a pool is, in its own words.
+func saysOfItself(pool *v1alpha1.AdapterPool) (said struct{ reason, message string }) {
+	if c := apimeta.FindStatusCondition(pool.Status.Conditions, v1alpha1.ConditionReady); c != nil {
+		said.reason, said.message = c.Reason, c.Message
+	}
+	return said
+}
+
+// waitingForPool maps a pool to the VPods for which it makes a difference: those that are not placed. Where the others'
+// vreplicas are, their placeholders tell.
+func (r *reconciler) waitingForPool(ctx context.Context, pool client.Object) []reconcile.Request {
+	var vpods v1alpha1.VPodList
+	err := r.cached.List(ctx, &vpods, client.MatchingFields{informers.ByPool: pool.GetName()}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Could not list the VPods of a pool")
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range vpods.Items {
+		if !apimeta.IsStatusConditionTrue(vpods.Items[i].Status.Conditions, v1alpha1.ConditionScheduled) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&vpods.Items[i])})
+		}
+	}
+	return requests
+}
+
+// nodeCameOrWent leaves out all changes of a node: where the vreplicas are does not depend on them.
+func nodeCameOrWent() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+}
+
+// servedByNode maps a node to the VPods that have a vreplica there, so that no status names an adapter that is gone.
+func (r *reconciler) servedByNode(ctx context.Context, node client.Object) []reconcile.Request {
+	var pods corev1.PodList
+	err := r.cached.List(ctx, &pods, client.MatchingFields{informers.ByNode: node.GetName()}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Could not list the placeholders on a node")
+		return nil
+	}
+	known := map[types.NamespacedName]bool{}
+	var requests []reconcile.Request
+	for i := range pods.Items {
+		owner := metav1.GetControllerOfNoCopy(&pods.Items[i])
+		if owner == nil || owner.Kind != v1alpha1.KindVPod {
+			continue
+		}
+		key := types.NamespacedName{Namespace: pods.Items[i].Namespace, Name: owner.Name}
+		if !known[key] {
+			known[key] = true
+			requests = append(requests, reconcile.Request{NamespacedName: key})
+		}
+	}
+	return requests
+}
