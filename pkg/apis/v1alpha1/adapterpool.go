@@ -55,7 +55,7 @@ type AdapterPoolSpec struct {
 	// +default="5m"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="at least 1s"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="a duration of at least 1s, such as 90s or 5m"
 	EvictionTimeout *metav1.Duration `json:"evictionTimeout,omitempty"`
 }
 
