@@ -77,7 +77,7 @@ func (o observation) limitReached(t tally, r room) string {
 }
 
 func (o observation) noRoom(t tally, r room, refused []*corev1.Pod) string {
-	why := fmt.Sprintf("%d wait for room: in AdapterPool %q, %d of %d are in use on %d adapters",
+	why := fmt.Sprintf("%d wait for room: in AdapterPool %q, %d of %d are in use on %d adapter(s)",
 		t.waiting(), o.pool.Name, r.taken, r.capacity, r.open)
 	if r.closed > 0 {
 		why += fmt.Sprintf("; %d more take no vreplicas now", r.closed)

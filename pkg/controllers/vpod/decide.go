@@ -39,11 +39,7 @@ func decide(o observation) plan {
 
 	surplus, missing := o.balance(alive)
 	p.remove = append(append(p.remove, outdated...), surplus...)
-	for _, pod := range without(alive, surplus) {
-		if mend(o.vpod, pod.DeepCopy()) {
-			p.mend = append(p.mend, pod)
-		}
-	}
+	p.mend = filter(without(alive, surplus), func(pod *corev1.Pod) bool { return !isMended(o.vpod, pod) })
 	if !o.holdsBack(len(alive)) {
 		p.create = o.freeIndices(min(missing, burst))
 	}

@@ -1,7 +1,6 @@
 package vpod
 
 import (
-	"maps"
 	"strconv"
 	"strings"
 
@@ -99,30 +98,34 @@ func tolerations(pool string) []corev1.Toleration {
 	return all
 }
 
-// mend sets what can be changed of a placeholder and has to follow its VPod, or was changed by hand. It says whether there
-// was anything to set. The adapter limit wakes a placeholder that waits for it.
-func mend(vpod *v1alpha1.VPod, pod *corev1.Pod) bool {
-	labels := map[string]string{v1alpha1.LabelVPod: vpod.Name, v1alpha1.LabelPool: vpod.Spec.PoolName}
-	annotations := maps.Clone(pod.Annotations)
-	delete(annotations, v1alpha1.AnnotationMaxAdapters)
-	if limit := vpod.Spec.MaxAdapters; limit != nil {
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[v1alpha1.AnnotationMaxAdapters] = strconv.Itoa(int(*limit))
-	}
-	changed := !maps.Equal(annotations, pod.Annotations)
-	pod.Annotations = annotations
-	for key, value := range labels {
-		changed = changed || pod.Labels[key] != value
-		metav1.SetMetaDataLabel(&pod.ObjectMeta, key, value)
+// isMended says whether mend has nothing to do.
+func isMended(vpod *v1alpha1.VPod, pod *corev1.Pod) bool {
+	return pod.Labels[v1alpha1.LabelVPod] == vpod.Name && pod.Labels[v1alpha1.LabelPool] == vpod.Spec.PoolName &&
+		pod.Annotations[v1alpha1.AnnotationMaxAdapters] == maxAdapters(vpod) && metav1.GetControllerOfNoCopy(pod) != nil
+}
+
+// mend sets what can be changed of a placeholder and has to follow its VPod, or was changed by hand. The adapter limit wakes
+// a placeholder that waits for it.
+func mend(vpod *v1alpha1.VPod, pod *corev1.Pod) {
+	metav1.SetMetaDataLabel(&pod.ObjectMeta, v1alpha1.LabelVPod, vpod.Name)
+	metav1.SetMetaDataLabel(&pod.ObjectMeta, v1alpha1.LabelPool, vpod.Spec.PoolName)
+	if limit := maxAdapters(vpod); limit != "" {
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, v1alpha1.AnnotationMaxAdapters, limit)
+	} else {
+		delete(pod.Annotations, v1alpha1.AnnotationMaxAdapters)
 	}
 	if metav1.GetControllerOfNoCopy(pod) == nil {
 		owner := metav1.NewControllerRef(vpod, v1alpha1.GroupVersion.WithKind(v1alpha1.KindVPod))
 		pod.OwnerReferences = append(pod.OwnerReferences, *owner)
-		changed = true
 	}
-	return changed
+}
+
+// maxAdapters is the adapter limit as the scheduler reads it, "" without one.
+func maxAdapters(vpod *v1alpha1.VPod) string {
+	if vpod.Spec.MaxAdapters == nil {
+		return ""
+	}
+	return strconv.Itoa(int(*vpod.Spec.MaxAdapters))
 }
 
 // otherScheduler and otherPriority say whether a placeholder was made for another profile or PriorityClass than its VPod
