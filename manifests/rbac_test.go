@@ -71,18 +71,17 @@ func TestControllerWrites(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
-		"nodes":                   {"create", "patch", "delete"},
-		"nodes/status":            {"patch"},
-		"pods":                    {"create", "patch", "delete"},
-		"pods/status":             {"patch"},
-		"adapterpools":            {"patch"},
-		"adapterpools/status":     {"patch"},
-		"adapterpools/finalizers": {"update"},
-		"vpods":                   {"patch"},
-		"vpods/status":            {"patch"},
-		"vpods/finalizers":        {"update"},
-		"events":                  {"create", "patch", "create", "patch"}, // of both groups
-		"leases":                  {"create", "update"},
+		"nodes":               {"create", "patch", "delete"},
+		"nodes/status":        {"patch"},
+		"pods":                {"create", "patch", "delete"},
+		"pods/status":         {"patch"},
+		"adapterpools":        {"patch"},
+		"adapterpools/status": {"patch"},
+		"vpods":               {"patch"},
+		"vpods/status":        {"patch"},
+		"vpods/finalizers":    {"update"},
+		"events":              {"create", "patch", "create", "patch"}, // of both groups
+		"leases":              {"create", "update"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)
