@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Every target keeps all cores busy by itself.
 .NOTPARALLEL:
-.PHONY: help build bin/vpod-scheduler bin/vpod-lab tools lab demo test test-unit test-integration verify bench bench-short \
+.PHONY: help build bin/vpod-scheduler bin/vpod-controller bin/vpod-lab tools lab demo test test-unit test-integration verify bench bench-short \
 	bench-plugins generate image clean distclean
 
 # The one place where versions come from: ours from the tags of git, that of the scheduler we extend from go.mod.
@@ -25,12 +25,15 @@ CONTAINER_TOOL ?= docker
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-build: bin/vpod-scheduler bin/vpod-lab ## Build our programs into bin/.
+build: bin/vpod-scheduler bin/vpod-controller bin/vpod-lab ## Build our programs into bin/.
 
 # Go itself knows whether anything has to be done. -buildvcs=false: the version above says it, and a checkout that
 # somebody else owns, as containers have it, builds as well.
 bin/vpod-scheduler:
 	go build -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/scheduler
+
+bin/vpod-controller:
+	go build -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/controller
 
 bin/vpod-lab:
 	go build -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/vpod-lab
@@ -81,7 +84,7 @@ image: ## Build the image: IMAGE, IMAGE_TAG and CONTAINER_TOOL say what and with
 	$(CONTAINER_TOOL) build -f hack/image/Dockerfile --build-arg VERSION=$(VERSION) -t $(IMAGE):$(IMAGE_TAG) .
 
 clean: ## Remove our programs and what tests left behind.
-	rm -rf bin/vpod-scheduler bin/vpod-lab _artifacts
+	rm -rf bin/vpod-scheduler bin/vpod-controller bin/vpod-lab _artifacts
 
 distclean: clean ## Remove the control plane of the lab, too; it takes minutes to build again.
 	rm -rf bin

@@ -1,5 +1,5 @@
-// Command vpod-lab runs the lab for people: a control plane of real parts with simulated hosts, a pool of adapters and
-// our scheduler.
+// Command vpod-lab runs the lab for people: a control plane of real parts with simulated hosts, a StatefulSet of adapters,
+// and our scheduler and controller.
 package main
 
 import (
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q; see vpod-lab -help", flags.Arg(0))
 	}
-	fmt.Fprintln(os.Stderr, "vpod-lab: starting the control plane, the hosts and the scheduler")
+	fmt.Fprintln(os.Stderr, "vpod-lab: starting the control plane, the hosts, the scheduler and the controller")
 	l, err := start(ctx, options)
 	if err != nil {
 		return err
@@ -72,19 +72,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return play(ctx, l, out)
 }
 
-// start brings up everything: the lab, the scheduler, the hosts and the adapters.
+// start brings up everything: the lab, schedulers and controller, the hosts and the adapters.
 func start(ctx context.Context, options lab.SchedulerOptions) (*lab.Lab, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	l, err := lab.Start(ctx, lab.Options{Controllers: lab.AllControllers, Kwok: true})
+	l, err := lab.Start(ctx, lab.Options{Controllers: lab.AllControllers, Kwok: true, NodeGrace: demo.NodeGrace})
 	if err != nil {
 		return nil, err
 	}
-	if err := demo.Furnish(ctx, l); err != nil {
-		l.Stop()
-		return nil, err
-	}
-	if _, err := l.StartScheduler(ctx, options); err != nil {
+	if err := demo.Start(ctx, l, options); err != nil {
 		l.Stop()
 		return nil, err
 	}

@@ -17,27 +17,29 @@ import (
 )
 
 var invitation = template.Must(template.New("invitation").Parse(
-	`The lab runs: {{.Adapters}} simulated hosts in {{.Zones}} zones, and on each host an adapter of the pool "{{.Pool}}" with room for
-{{.Capacity}} vreplicas.
+	`The lab runs: {{.Hosts}} simulated hosts in {{.Zones}} zones, and on {{.Adapters}} of them the pods of a StatefulSet, which are the adapters
+of the AdapterPool "{{.Pool}}", with room for {{.Capacity}} vreplicas each.
 
   export KUBECONFIG={{.Kubeconfig}}
 
 Then try, for example:
 
   bin/kubectl get nodes -L {{.ZoneLabel}},{{.HostLabel}}
-  bin/kubectl apply -f {{.Sample}}        # a vpod of {{.VPod.Replicas}} vreplicas
+  bin/kubectl apply -f {{.Sample}}        # a VPod of {{.VPod.Spec.Replicas}} vreplicas
+  bin/kubectl -n {{.VPod.Namespace}} get vpods
   bin/kubectl -n {{.VPod.Namespace}} get pods -o wide --sort-by=.spec.nodeName
-  bin/kubectl cordon {{.Pool}}-1
-  bin/kubectl -n {{.VPod.Namespace}} scale replicaset {{.VPod.Name}} --replicas=70
-  bin/kubectl -n {{.VPod.Namespace}} events --types=Warning        # why some of them wait
+  bin/kubectl cordon host-2                # its adapter follows
+  bin/kubectl -n {{.VPod.Namespace}} scale vpod {{.VPod.Name}} --replicas=70
+  bin/kubectl -n {{.VPod.Namespace}} describe vpod {{.VPod.Name}}        # why some of them wait
+  bin/kubectl -n {{.Pool}} scale statefulset {{.Pool}} --replicas=4
 
 The logs are in {{.Dir}}. Ctrl-C ends the lab and removes it.
 `))
 
 // stay says how to use the lab and keeps it until the user ends it.
 func stay(ctx context.Context, l *lab.Lab, out io.Writer) error {
-	vpod := lab.VPod{Namespace: demo.Namespace, Name: "orders", Pool: demo.Pool, Replicas: 12}
-	content, err := yaml.Marshal(vpod.ReplicaSet())
+	vpod := demo.VPod("orders", 12)
+	content, err := yaml.Marshal(vpod)
 	if err != nil {
 		return fmt.Errorf("encoding the sample: %w", err)
 	}
@@ -46,7 +48,7 @@ func stay(ctx context.Context, l *lab.Lab, out io.Writer) error {
 		return fmt.Errorf("writing the sample: %w", err)
 	}
 	err = invitation.Execute(out, map[string]any{
-		"Adapters": demo.Adapters, "Zones": len(demo.Zones), "Pool": demo.Pool, "Capacity": demo.Capacity,
+		"Adapters": demo.Adapters, "Hosts": demo.Hosts, "Zones": len(demo.Zones), "Pool": demo.Pool, "Capacity": demo.Capacity,
 		"Kubeconfig": l.Kubeconfig(), "Dir": l.Dir(), "Sample": sample, "VPod": vpod,
 		"ZoneLabel": corev1.LabelTopologyZone, "HostLabel": v1alpha1.LabelHost,
 	})

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,13 +10,15 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"vpod.dev/vpod-scheduler/pkg/controllers/informers"
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
 
 // tokenLife is longer than any lab lives, so that nobody has to renew tokens.
@@ -42,9 +45,9 @@ func (l *Lab) connect() error {
 	if l.client, err = kubernetes.NewForConfig(l.config); err != nil {
 		return fmt.Errorf("making the admin client: %w", err)
 	}
-	scheme, err := informers.Scheme()
-	if err != nil {
-		return err
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		return fmt.Errorf("building the scheme: %w", err)
 	}
 	if l.objects, err = client.New(l.config, client.Options{Scheme: scheme}); err != nil {
 		return fmt.Errorf("making the admin client for our kinds: %w", err)

@@ -109,6 +109,8 @@ func (l *Lab) startControllerManager(ctx context.Context) error {
 		"--controllers=" + strings.Join(l.options.Controllers, ","),
 		"--service-account-private-key-file=" + l.path(serviceAccountKey),
 		"--root-ca-file=" + filepath.Join(l.path(certDir), "apiserver.crt"),
+		// Its default of 20 would have large StatefulSets and deletions take minutes.
+		"--kube-api-qps=1000", "--kube-api-burst=2000",
 		"--node-monitor-grace-period=" + l.options.nodeGrace().String(),
 	}
 	_, err = l.run(ctx, "kube-controller-manager", "kube-controller-manager",

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // render draws the map of the pool: a row for each adapter, a column for each vpod, and below them who waits and why.
@@ -28,11 +30,10 @@ func render(out io.Writer, s state) error {
 		}
 		fmt.Fprintln(table, strings.Join(append(row, mark), "\t"))
 	}
-	row := []string{"  waiting", "", "", ""}
-	for _, v := range s.vpods {
-		row = append(row, number(v.waiting()))
+	fmt.Fprintln(table, rowOf(s, "waiting", vpod.waiting))
+	if slices.ContainsFunc(s.vpods, func(v vpod) bool { return v.refused() > 0 }) {
+		fmt.Fprintln(table, rowOf(s, "refused", vpod.refused))
 	}
-	fmt.Fprintln(table, strings.Join(row, "\t")+"\t")
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("drawing the map: %w", err)
 	}
@@ -44,25 +45,23 @@ func render(out io.Writer, s state) error {
 	return renderReasons(out, s)
 }
 
-// renderReasons prints each reason once, with the number of vreplicas that it holds up.
+// rowOf is a row below the adapters.
+func rowOf(s state, title string, of func(vpod) int) string {
+	row := []string{"  " + title, "", "", ""}
+	for _, v := range s.vpods {
+		row = append(row, number(of(v)))
+	}
+	return strings.Join(row, "\t") + "\t"
+}
+
+// renderReasons prints what the VPods that are not placed as a whole say of it.
 func renderReasons(out io.Writer, s state) error {
 	for _, v := range s.vpods {
-		held := map[string]int{}
-		var reasons []string
-		for _, p := range v.pods {
-			if p.adapter != "" {
-				continue
-			}
-			if held[p.reason] == 0 {
-				reasons = append(reasons, p.reason)
-			}
-			held[p.reason]++
+		if v.scheduled.Status == metav1.ConditionTrue {
+			continue
 		}
-		slices.Sort(reasons)
-		for _, reason := range reasons {
-			if _, err := fmt.Fprintf(out, "\n  %d of %s wait: %s\n", held[reason], v.name, reason); err != nil {
-				return fmt.Errorf("printing the reasons: %w", err)
-			}
+		if _, err := fmt.Fprintf(out, "\n  %s: %s: %s\n", v.name, v.scheduled.Reason, v.scheduled.Message); err != nil {
+			return fmt.Errorf("printing the reasons: %w", err)
 		}
 	}
 	return nil

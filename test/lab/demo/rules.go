@@ -10,7 +10,7 @@ import (
 // The rules here are written for reading, from the design and not from the scheduler's code, so that a mistake there
 // cannot hide here.
 
-// check returns all that the state after a step has against the rules of the scheduler; before is the state that the
+// check returns all that the state after a step has against what vpod-scheduler promises; before is the state that the
 // step started from, with the cordons that the step made.
 func check(before, after state) error {
 	var broken []error
@@ -18,7 +18,7 @@ func check(before, after state) error {
 		broken = append(broken, checkAdapter(a, after))
 	}
 	for _, v := range after.vpods {
-		broken = append(broken, checkLimit(v), checkSpread(v, after), checkZones(v, after), checkWaiting(v, after))
+		broken = append(broken, checkLimit(v), checkSpread(v, after), checkZones(v, after), checkWaiting(v, after), checkPublished(v))
 	}
 	broken = append(broken, checkStayed(before, after), checkNumberWaiting(before, after))
 	return errors.Join(broken...)
@@ -74,6 +74,23 @@ func checkZones(v vpod, s state) error {
 	if len(counts) > 0 && counts[len(counts)-1]-counts[0] > 1 {
 		return fmt.Errorf("%s has %d vreplicas in one zone and %d in another, which has room",
 			v.name, counts[len(counts)-1], counts[0])
+	}
+	return nil
+}
+
+// checkPublished holds if the status says where everything is. Adapters and their nodes have the same names here.
+func checkPublished(v vpod) error {
+	if !v.current {
+		return fmt.Errorf("the status of %s is about an older spec", v.name)
+	}
+	counts := map[string]int{}
+	for _, p := range v.pods {
+		if p.adapter != "" {
+			counts[p.adapter]++
+		}
+	}
+	if !maps.Equal(counts, v.published) {
+		return fmt.Errorf("%s is placed as %v, and its status says %v", v.name, counts, v.published)
 	}
 	return nil
 }

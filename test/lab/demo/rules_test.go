@@ -22,7 +22,7 @@ func pool(cordoned ...int) []adapter {
 
 // placed makes a vpod with so many vreplicas on a-0, a-1, ..., and then so many that wait.
 func placed(name string, limit, waiting int, counts ...int) vpod {
-	v := vpod{name: name, limit: limit}
+	v := vpod{name: name, limit: limit, current: true, published: map[string]int{}}
 	add := func(adapter string) {
 		uid := types.UID(fmt.Sprintf("%s-%d", name, len(v.pods)))
 		v.pods = append(v.pods, placeholder{uid: uid, adapter: adapter})
@@ -30,6 +30,7 @@ func placed(name string, limit, waiting int, counts ...int) vpod {
 	for i, count := range counts {
 		for range count {
 			add(fmt.Sprintf("a-%d", i))
+			v.published[fmt.Sprintf("a-%d", i)]++
 		}
 	}
 	for range waiting {
@@ -90,6 +91,16 @@ var checkCases = map[string]struct {
 		before: state{adapters: pool()},
 		after:  state{adapters: pool(1), vpods: []vpod{placed("x", 0, 0, 0, 1)}},
 		want:   "came to a-1, which is cordoned",
+	},
+	"published is something else": {
+		before: state{adapters: pool()},
+		after:  state{adapters: pool(), vpods: []vpod{{name: "x", current: true, published: map[string]int{"a-4": 1}}}},
+		want:   "x is placed as map[], and its status says map[a-4:1]",
+	},
+	"published is about an older spec": {
+		before: state{adapters: pool()},
+		after:  state{adapters: pool(), vpods: []vpod{{name: "x"}}},
+		want:   "the status of x is about an older spec",
 	},
 	"another number waits": {
 		before: state{adapters: pool()},

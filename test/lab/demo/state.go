@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -26,7 +26,7 @@ type adapter struct {
 	name, zone, host string
 	ordinal          int
 	capacity         int
-	cordoned         bool
+	cordoned, ready  bool
 }
 
 type vpod struct {
@@ -35,14 +35,19 @@ type vpod struct {
 	// limit is the most adapters that it may use; 0: no limit.
 	limit int
 	pods  []placeholder
+	// current: the status is about the spec as it is. published are its placements by adapter.
+	current   bool
+	published map[string]int
+	// scheduled is the condition that says whether all are placed, and why not.
+	scheduled metav1.Condition
 }
 
 type placeholder struct {
 	uid types.UID
 	// adapter is the name of the node; empty while the vreplica waits.
 	adapter string
-	// reason is why it waits, in the scheduler's words; empty while the scheduler has not tried it.
-	reason string
+	// tried: the scheduler has said something about it.
+	tried bool
 }
 
 // count is the number of the vpod's vreplicas on an adapter.
@@ -58,6 +63,9 @@ func (v vpod) count(adapter string) int {
 
 // waiting is the number of the vpod's vreplicas that have no adapter.
 func (v vpod) waiting() int { return v.count("") }
+
+// refused is the number of the vpod's vreplicas that the API server does not let exist.
+func (v vpod) refused() int { return v.replicas - len(v.pods) }
 
 // adaptersUsed is the number of adapters that serve the vpod.
 func (v vpod) adaptersUsed() int {
@@ -88,13 +96,13 @@ func read(ctx context.Context, l *lab.Lab) (state, error) {
 	if err != nil {
 		return state{}, fmt.Errorf("listing adapters: %w", err)
 	}
-	pods, err := l.Client().CoreV1().Pods(Namespace).List(ctx, inPool)
+	pods, err := l.Client().CoreV1().Pods("").List(ctx, inPool)
 	if err != nil {
 		return state{}, fmt.Errorf("listing placeholders: %w", err)
 	}
-	sets, err := l.Client().AppsV1().ReplicaSets(Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return state{}, fmt.Errorf("listing vpods: %w", err)
+	var vpods v1alpha1.VPodList
+	if err := l.Objects().List(ctx, &vpods); err != nil {
+		return state{}, fmt.Errorf("listing VPods: %w", err)
 	}
 
 	var s state
@@ -106,15 +114,9 @@ func read(ctx context.Context, l *lab.Lab) (state, error) {
 		s.adapters = append(s.adapters, a)
 	}
 	slices.SortFunc(s.adapters, func(a, b adapter) int { return cmp.Compare(a.ordinal, b.ordinal) })
-	slices.SortFunc(sets.Items, func(a, b appsv1.ReplicaSet) int {
-		return cmp.Compare(a.Name, b.Name)
-	})
-	for i := range sets.Items {
-		v, err := vpodOf(&sets.Items[i], pods.Items)
-		if err != nil {
-			return state{}, err
-		}
-		s.vpods = append(s.vpods, v)
+	slices.SortFunc(vpods.Items, func(a, b v1alpha1.VPod) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range vpods.Items {
+		s.vpods = append(s.vpods, vpodOf(&vpods.Items[i], pods.Items))
 	}
 	return s, nil
 }
@@ -132,37 +134,70 @@ func adapterOf(node *corev1.Node) (adapter, error) {
 		ordinal:  ordinal,
 		capacity: int(capacity.Value()),
 		cordoned: node.Spec.Unschedulable,
+		ready:    isReady(node),
 	}, nil
 }
 
-func vpodOf(set *appsv1.ReplicaSet, pods []corev1.Pod) (vpod, error) {
-	v := vpod{name: set.Name, replicas: int(*set.Spec.Replicas)}
-	if limit, ok := set.Spec.Template.Annotations[v1alpha1.AnnotationMaxAdapters]; ok {
-		var err error
-		if v.limit, err = strconv.Atoi(limit); err != nil {
-			return vpod{}, fmt.Errorf("reading the limit of %s: %w", set.Name, err)
-		}
+func isReady(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+func vpodOf(o *v1alpha1.VPod, pods []corev1.Pod) vpod {
+	v := vpod{name: o.Name, current: o.Status.ObservedGeneration == o.Generation, published: map[string]int{}}
+	if o.Spec.Replicas != nil {
+		v.replicas = int(*o.Spec.Replicas)
+	}
+	if o.Spec.MaxAdapters != nil {
+		v.limit = int(*o.Spec.MaxAdapters)
+	}
+	for _, p := range o.Status.Placements {
+		v.published[p.PodName] = int(p.VReplicas)
+	}
+	if c := meta.FindStatusCondition(o.Status.Conditions, v1alpha1.ConditionScheduled); c != nil {
+		v.scheduled = *c
 	}
 	for i := range pods {
 		pod := &pods[i]
-		if pod.Labels[v1alpha1.LabelVPod] == set.Name {
-			v.pods = append(v.pods, placeholder{uid: pod.UID, adapter: pod.Spec.NodeName, reason: lab.Reason(pod)})
+		if pod.Namespace == o.Namespace && metav1.IsControlledBy(pod, o) && pod.DeletionTimestamp == nil {
+			v.pods = append(v.pods, placeholder{uid: pod.UID, adapter: pod.Spec.NodeName, tried: lab.Reason(pod) != ""})
 		}
 	}
-	return v, nil
+	return v
 }
 
-// settled says what is still to come: all vreplicas exist, and each has an adapter or was told why not.
+// settled says what is still to come: every adapter is ready, all vreplicas exist or were refused, each has an adapter or
+// was told why not, and all of that is published.
 func (s state) settled() error {
+	for _, a := range s.adapters {
+		if !a.ready {
+			return fmt.Errorf("adapter %s is not ready", a.name)
+		}
+	}
 	for _, v := range s.vpods {
-		if len(v.pods) != v.replicas {
-			return fmt.Errorf("vpod %s has %d of %d placeholders", v.name, len(v.pods), v.replicas)
+		if err := v.settled(); err != nil {
+			return fmt.Errorf("vpod %s: %w", v.name, err)
 		}
-		for _, p := range v.pods {
-			if p.adapter == "" && p.reason == "" {
-				return fmt.Errorf("a vreplica of vpod %s was not tried yet", v.name)
-			}
+	}
+	return nil
+}
+
+func (v vpod) settled() error {
+	if v.refused() != 0 && v.scheduled.Reason != v1alpha1.ReasonCreationRefused {
+		return fmt.Errorf("it has %d of %d placeholders", len(v.pods), v.replicas)
+	}
+	for _, p := range v.pods {
+		if p.adapter == "" && !p.tried {
+			return fmt.Errorf("a vreplica was not tried yet")
 		}
+	}
+	if err := checkPublished(v); err != nil {
+		return err
+	}
+	if waits := v.waiting()+v.refused() > 0; waits == (v.scheduled.Status == metav1.ConditionTrue) ||
+		v.scheduled.Reason == v1alpha1.ReasonScheduling {
+		return fmt.Errorf("the condition says %s, and %d wait", v.scheduled.Reason, v.waiting())
 	}
 	return nil
 }

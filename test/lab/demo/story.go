@@ -7,15 +7,24 @@ import (
 	"io"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
 )
 
-// stepTimeout is far more than a step takes; it ends the demo when the scheduler is silent.
+// stepTimeout is far more than a step takes; it ends the demo when somebody is silent.
 const stepTimeout = time.Minute
+
+// trial is the namespace of a tenant with a quota of trialQuota vreplicas.
+const (
+	trial      = "trial"
+	trialQuota = 5
+)
 
 // step is one thing that happens, and the sentence that tells it.
 type step struct {
@@ -23,20 +32,22 @@ type step struct {
 	does  func(context.Context, *lab.Lab) error
 }
 
-// The numbers are chosen so that the placement does not depend on the order in which the vpods' placeholders come: in
-// the first two steps there is room everywhere, and in the last only one vpod asks.
+// The numbers are chosen so that the placement does not depend on the order in which the vpods' placeholders come: there
+// is room everywhere, or only one vpod asks.
 var story = []step{{
-	title: "Three vpods: 12 vreplicas of orders, 8 of payments, and 8 of refunds, whose topic has 2 partitions: it may use 2\n   adapters at most.",
+	title: "Three VPods: 12 vreplicas of orders, 8 of payments, and 8 of refunds, whose topic has 2 partitions: maxAdapters is 2.",
 	does: func(ctx context.Context, l *lab.Lab) error {
-		return createVPods(ctx, l,
-			lab.VPod{Name: "orders", Replicas: 12},
-			lab.VPod{Name: "payments", Replicas: 8},
-			lab.VPod{Name: "refunds", Replicas: 8, MaxAdapters: 2})
+		refunds := VPod("refunds", 8)
+		refunds.Spec.MaxAdapters = new(int32(2))
+		return create(ctx, l, VPod("orders", 12), VPod("payments", 8), refunds)
 	},
 }, {
-	title: "host-2 and its adapter kafka-1 are cordoned, and orders grows from 12 to 20. What is placed stays where it is.",
+	title: "host-2 is cordoned, and with it its adapter. orders grows from 12 to 20. What is placed stays where it is.",
 	does: func(ctx context.Context, l *lab.Lab) error {
-		if err := cordonHost(ctx, l, "host-2"); err != nil {
+		if err := l.Cordon(ctx, "host-2", true); err != nil {
+			return err
+		}
+		if err := waitForCordon(ctx, l, "kafka-1", true); err != nil {
 			return err
 		}
 		return scale(ctx, l, "orders", 20)
@@ -44,14 +55,43 @@ var story = []step{{
 }, {
 	title: "surveys asks for 30 vreplicas; there is room for 22.",
 	does: func(ctx context.Context, l *lab.Lab) error {
-		return createVPods(ctx, l, lab.VPod{Name: "surveys", Replicas: 30})
+		return create(ctx, l, VPod("surveys", 30))
+	},
+}, {
+	title: "surveys shrinks to 4, and orders to 10. What waits goes first, then what is most in its zone, host and adapter.",
+	does: func(ctx context.Context, l *lab.Lab) error {
+		if err := scale(ctx, l, "surveys", 4); err != nil {
+			return err
+		}
+		return scale(ctx, l, "orders", 10)
+	},
+}, {
+	title: "The adapter kafka-1 is restarted. host-2 is still cordoned, so it comes back on host-7, and serves on what it served.",
+	does: func(ctx context.Context, l *lab.Lab) error {
+		if err := l.Client().CoreV1().Pods(Pool).Delete(ctx, "kafka-1", metav1.DeleteOptions{}); err != nil {
+			return fmt.Errorf("restarting an adapter: %w", err)
+		}
+		return waitForCordon(ctx, l, "kafka-1", false)
+	},
+}, {
+	title: fmt.Sprintf("The namespace %s has a ResourceQuota: requests.%s is %d. Its VPod clicks asks for 8.", trial, v1alpha1.ResourceVReplicas, trialQuota),
+	does: func(ctx context.Context, l *lab.Lab) error {
+		if err := l.CreateNamespace(ctx, trial); err != nil {
+			return err
+		}
+		if err := createQuota(ctx, l); err != nil {
+			return err
+		}
+		clicks := VPod("clicks", 8)
+		clicks.Namespace = trial
+		return create(ctx, l, clicks)
 	},
 }}
 
-// Run tells the story in a furnished lab with a running scheduler. It fails if what it shows breaks a rule.
+// Run tells the story in a lab that was started with Start. It fails if what it shows breaks a promise.
 func Run(ctx context.Context, l *lab.Lab, out io.Writer) error {
-	fmt.Fprintf(out, "A pool of %d adapters with room for %d vreplicas each, on %d hosts in %d zones.\n",
-		Adapters, Capacity, Adapters, len(Zones))
+	fmt.Fprintf(out, "The AdapterPool %s: a StatefulSet of %d adapters with room for %d vreplicas each, on hosts in %d zones.\n",
+		Pool, Adapters, Capacity, len(Zones))
 	for i, step := range story {
 		fmt.Fprintf(out, "\n%d. %s\n\n", i+1, step.title)
 		if err := play(ctx, l, out, step); err != nil {
@@ -59,7 +99,7 @@ func Run(ctx context.Context, l *lab.Lab, out io.Writer) error {
 		}
 	}
 	_, err := fmt.Fprint(out, "\nEvery step was checked against the rules: capacity, adapter limit, even spread, "+
-		"cordons, nothing moved, nobody waits in vain.\n")
+		"cordons, nothing moved, nobody waits in vain, the status says where everything is.\n")
 	return err
 }
 
@@ -93,33 +133,60 @@ func play(ctx context.Context, l *lab.Lab, out io.Writer, step step) error {
 	return nil
 }
 
-func createVPods(ctx context.Context, l *lab.Lab, vpods ...lab.VPod) error {
+// VPod describes a VPod of the pool.
+func VPod(name string, replicas int32) *v1alpha1.VPod {
+	return &v1alpha1.VPod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.KindVPod},
+		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name},
+		Spec:       v1alpha1.VPodSpec{Replicas: &replicas, PoolName: Pool},
+	}
+}
+
+func create(ctx context.Context, l *lab.Lab, vpods ...*v1alpha1.VPod) error {
 	for _, v := range vpods {
-		v.Namespace, v.Pool = Namespace, Pool
-		_, err := l.Client().AppsV1().ReplicaSets(Namespace).Create(ctx, v.ReplicaSet(), metav1.CreateOptions{})
-		if err != nil {
+		if err := l.Objects().Create(ctx, v); err != nil {
 			return fmt.Errorf("creating vpod %s: %w", v.Name, err)
 		}
 	}
 	return nil
 }
 
-// cordonHost cordons a host and the adapters on it. For the adapters the controllers do that in a cluster.
-func cordonHost(ctx context.Context, l *lab.Lab, host string) error {
-	onHost := metav1.ListOptions{LabelSelector: v1alpha1.LabelHost + "=" + host}
-	adapters, err := l.Client().CoreV1().Nodes().List(ctx, onHost)
-	if err != nil {
-		return fmt.Errorf("listing the adapters on %s: %w", host, err)
+func createQuota(ctx context.Context, l *lab.Lab) error {
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: trial, Name: "vreplicas"},
+		Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{
+			corev1.DefaultResourceRequestsPrefix + v1alpha1.ResourceVReplicas: *resource.NewQuantity(trialQuota, resource.DecimalSI),
+		}},
 	}
-	if err := l.Cordon(ctx, host, true); err != nil {
-		return err
+	if err := l.Objects().Create(ctx, quota); err != nil {
+		return fmt.Errorf("creating the quota: %w", err)
 	}
-	for _, adapter := range adapters.Items {
-		if err := l.Cordon(ctx, adapter.Name, true); err != nil {
+	// Before it is counted for the first time, a quota refuses everything with another message.
+	return lab.Wait(ctx, "the quota is in force", func(ctx context.Context) error {
+		if err := l.Objects().Get(ctx, client.ObjectKeyFromObject(quota), quota); err != nil {
 			return err
 		}
-	}
-	return nil
+		if len(quota.Status.Hard) == 0 {
+			return fmt.Errorf("nobody has counted yet")
+		}
+		return nil
+	})
+}
+
+// waitForCordon waits until an adapter, which is ready, is cordoned or open.
+func waitForCordon(ctx context.Context, l *lab.Lab, name string, want bool) error {
+	return lab.Wait(ctx, fmt.Sprintf("cordoned %t of adapter %s", want, name), func(ctx context.Context) error {
+		s, err := read(ctx, l)
+		if err != nil {
+			return err
+		}
+		for _, a := range s.adapters {
+			if a.name == name && a.cordoned == want && a.ready && (want || a.host == fmt.Sprintf("host-%d", Hosts)) {
+				return nil
+			}
+		}
+		return fmt.Errorf("the adapters are %+v", s.adapters)
+	})
 }
 
 func scale(ctx context.Context, l *lab.Lab, vpod string, replicas int) error {
@@ -127,9 +194,8 @@ func scale(ctx context.Context, l *lab.Lab, vpod string, replicas int) error {
 	if err != nil {
 		return fmt.Errorf("encoding the scale of %s: %w", vpod, err)
 	}
-	_, err = l.Client().AppsV1().ReplicaSets(Namespace).Patch(
-		ctx, vpod, types.MergePatchType, patch, metav1.PatchOptions{}, "scale")
-	if err != nil {
+	v := VPod(vpod, 0)
+	if err := l.Objects().SubResource("scale").Patch(ctx, v, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return fmt.Errorf("scaling vpod %s: %w", vpod, err)
 	}
 	return nil
