@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"fmt"
+	"hash/fnv"
 	"strconv"
 	"strings"
 )
@@ -18,7 +20,7 @@ const (
 	// LabelOrdinal is a node's ordinal in its pool's StatefulSet: a decimal number from 0, without sign or leading
 	// zeros, and unique in the pool.
 	LabelOrdinal = GroupName + "/ordinal"
-	// LabelHost is the name of the real node that an adapter runs on. A node without it is its own host.
+	// LabelHost is the real node that an adapter runs on, as HostLabel writes it. A node without it is its own host.
 	LabelHost = GroupName + "/host"
 	// LabelVPod names the vpod, in the placeholder's own namespace, whose vreplica a placeholder is.
 	LabelVPod = GroupName + "/vpod"
@@ -76,6 +78,18 @@ func NodeName(pool string, ordinal int) string { return pool + "-" + strconv.Ito
 // ProviderID is the provider ID of an adapter's virtual node. Cluster autoscalers want every node to have one.
 func ProviderID(pool string, ordinal int) string {
 	return providerScheme + pool + "/" + strconv.Itoa(ordinal)
+}
+
+// HostLabel is the value of LabelHost for a real node: its name, or where that is too long for a label, the beginning of it
+// and a hash, so that no two hosts share one.
+func HostLabel(node string) string {
+	const longest, hashDigits = 63, 16
+	if len(node) <= longest {
+		return node
+	}
+	hash := fnv.New64a()
+	hash.Write([]byte(node))
+	return fmt.Sprintf("%s-%0*x", node[:longest-hashDigits-1], hashDigits, hash.Sum64())
 }
 
 // KubeletVersion is what a virtual node shows in the column VERSION of kubectl get nodes: the version of the program that

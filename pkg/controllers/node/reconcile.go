@@ -53,15 +53,12 @@ func (r *reconciler) reconcile(ctx context.Context, id adapter.ID) (decision, er
 		return decision{}, err
 	}
 	d := decide(s, r.version, r.clock.Now())
+	r.beat(ctx, id, s.node) // Before the node is written: that may fail, and the node lives all the same.
 	node, err := r.write(ctx, s.node, d.node)
 	if err != nil {
 		return d, err
 	}
-	if node != nil && id.Owns(node) {
-		r.beats.keep(ctx, node)
-	} else {
-		r.beats.stop(ctx, id.NodeName())
-	}
+	r.beat(ctx, id, node)
 	if len(d.move) == 0 {
 		return d, nil
 	}
@@ -70,11 +67,20 @@ func (r *reconciler) reconcile(ctx context.Context, id adapter.ID) (decision, er
 		return d, err
 	}
 	if d = decide(s, r.version, r.clock.Now()); len(d.move) == 0 {
-		klog.FromContext(ctx).Info("Moving nothing: the cache is behind")
+		klog.FromContext(ctx).V(3).Info("Moving nothing, because the cache was behind")
 		d.after = soon
 		return d, nil
 	}
 	return d, r.move(ctx, id, node, d)
+}
+
+// beat has the heartbeats follow the virtual node.
+func (r *reconciler) beat(ctx context.Context, id adapter.ID, node *corev1.Node) {
+	if node != nil && id.Owns(node) {
+		r.beats.keep(ctx, node)
+	} else {
+		r.beats.stop(ctx, id.NodeName())
+	}
 }
 
 // observe reads what there is of an adapter: single objects by the readers given, which may be live, and lists, which need

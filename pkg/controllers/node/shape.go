@@ -52,7 +52,7 @@ func (s state) label(node *corev1.Node) {
 		// Between two hosts, an adapter still counts where it was last.
 		return
 	}
-	node.Labels[v1alpha1.LabelHost] = s.host.Name
+	node.Labels[v1alpha1.LabelHost] = v1alpha1.HostLabel(s.host.Name)
 	delete(node.Labels, corev1.LabelTopologyZone)
 	if zone := factsOf(s.host).zone; zone != "" {
 		node.Labels[corev1.LabelTopologyZone] = zone

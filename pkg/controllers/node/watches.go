@@ -137,7 +137,7 @@ func nodeMatters(was, is *corev1.Node) bool {
 	return v1alpha1.IsVirtual(is.Spec.ProviderID) || factsOf(was) != factsOf(is)
 }
 
-// placeholderMatters when it is bound, begins to go, or holds room no more.
+// placeholderMatters when it is bound, or holds room no more; when it is gone there is no update.
 func placeholderMatters(was, is *corev1.Pod) bool {
 	return was.Spec.NodeName != is.Spec.NodeName || adapter.IsFinished(was) != adapter.IsFinished(is) ||
 		was.Labels[v1alpha1.LabelPool] != is.Labels[v1alpha1.LabelPool]

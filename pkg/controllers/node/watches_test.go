@@ -1,0 +1,95 @@
+package node
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+)
+
+// Kubelets write their nodes every few minutes, and there may be thousands: only what an adapter has of its host matters.
+func TestWhichChangesOfANodeMatter(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(*corev1.Node)
+		want bool
+	}{
+		"heartbeat": {edit: func(n *corev1.Node) {
+			n.ResourceVersion = "2"
+			n.Status.Conditions[0].LastHeartbeatTime = ago(0)
+			n.Status.Allocatable = corev1.ResourceList{}
+		}},
+		"a label of others": {edit: func(n *corev1.Node) { n.Labels["team"] = "a" }},
+		"zone":              {edit: func(n *corev1.Node) { delete(n.Labels, corev1.LabelTopologyZone) }, want: true},
+		"cordon":            {edit: func(n *corev1.Node) { n.Spec.Unschedulable = true }, want: true},
+		"readiness":         {edit: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown }, want: true},
+		"unreachable":       {edit: func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeUnreachable}} }, want: true},
+		"virtual": {edit: func(n *corev1.Node) {
+			n.Spec.ProviderID = v1alpha1.ProviderID("kafka", 1)
+			n.Labels["team"] = "a"
+		}, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was := settled().host
+			is := was.DeepCopy()
+			tc.edit(is)
+			if got := nodeMatters(was, is); got != tc.want {
+				t.Errorf("matters: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhichChangesOfAnAdapterPodMatter(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(*state)
+		want bool
+	}{
+		"a container restarts": {edit: func(s *state) {
+			s.pod.ResourceVersion = "2"
+			s.pod.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 1}}
+		}},
+		"a label":        {edit: func(s *state) { s.pod.Labels = map[string]string{"team": "a"} }},
+		"readiness":      {edit: podNotReady(0), want: true},
+		"since when":     {edit: func(s *state) { s.pod.Status.Conditions[0].LastTransitionTime = ago(time.Minute) }, want: true},
+		"host":           {edit: podWaits, want: true},
+		"deletion":       {edit: podLeaving, want: true},
+		"mark":           {edit: podMarked, want: true},
+		"owner":          {edit: podOrphaned, want: true},
+		"phase":          {edit: func(s *state) { s.pod.Status.Phase = corev1.PodFailed }, want: true},
+		"another's name": {edit: func(s *state) { s.pod.UID = "other" }, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was := settled().pod
+			got := adapterPodMatters(event.TypedUpdateEvent[*corev1.Pod]{ObjectOld: was, ObjectNew: settled(tc.edit).pod})
+			if got != tc.want {
+				t.Errorf("matters: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhichChangesOfAPlaceholderMatter(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(*corev1.Pod)
+		want bool
+	}{
+		"status":   {edit: func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }},
+		"deletion": {edit: func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: now} }},
+		"bound":    {edit: func(p *corev1.Pod) { p.Spec.NodeName = "kafka-1" }, want: true},
+		"finished": {edit: func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, want: true},
+		"pool":     {edit: func(p *corev1.Pod) { p.Labels[v1alpha1.LabelPool] = "other" }, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was := settled().bound[0]
+			is := was.DeepCopy()
+			tc.edit(is)
+			if got := placeholderMatters(was, is); got != tc.want {
+				t.Errorf("matters: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
