@@ -22,7 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/recorder"
 
@@ -71,7 +70,7 @@ func Add(mgr ctrl.Manager, c Config) error {
 	}
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named(name).
-		For(&v1alpha1.VPod{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha1.VPod{}, builder.WithPredicates(vpodChanged())).
 		Owns(&corev1.Pod{}).
 		Watches(&v1alpha1.AdapterPool{}, handler.EnqueueRequestsFromMapFunc(r.waitingForPool),
 			builder.WithPredicates(poolChanged())).

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +17,16 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/informers"
 )
+
+// vpodChanged leaves out changes of what is neither wanted nor published. The status counts: this controller compares it with
+// what is, and the status that it has from its cache may be the one before its last write. What looked published already
+// then is looked at again once that write has arrived.
+func vpodChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld.(*v1alpha1.VPod), e.ObjectNew.(*v1alpha1.VPod)
+		return was.Generation != is.Generation || !apiequality.Semantic.DeepEqual(was.Status, is.Status)
+	}}
+}
 
 // poolChanged leaves out the counts in a pool's status, which change with every placement.
 func poolChanged() predicate.Predicate {
@@ -51,9 +62,13 @@ func (r *reconciler) waitingForPool(ctx context.Context, pool client.Object) []r
 	return requests
 }
 
-// nodeCameOrWent leaves out all changes of a node: where the vreplicas are does not depend on them.
+// nodeCameOrWent leaves out all changes that leave a node the adapter that it was: where the vreplicas are does not depend on
+// them. A node whose labels were taken away by hand was none, until they are put back.
 func nodeCameOrWent() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()
+		return was[v1alpha1.LabelPool] != is[v1alpha1.LabelPool] || was[v1alpha1.LabelOrdinal] != is[v1alpha1.LabelOrdinal]
+	}}
 }
 
 // servedByNode maps a node to the VPods that have a vreplica there, so that no status names an adapter that is gone.

@@ -3,6 +3,7 @@ package vpod
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
@@ -31,6 +32,52 @@ func TestPoolChanged_C44(t *testing.T) {
 			was, is := poolA(said("Ready", "2 of 2")), poolA(tc.edit)
 			if got := poolChanged().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: is}); got != tc.want {
 				t.Errorf("looks at its VPods %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+// A status that is the same as the one in the cache was not published if the cache was late: the write before it has to have
+// the VPod looked at again.
+func TestVPodChanged(t *testing.T) {
+	placed := func(v *v1alpha1.VPod) {
+		v.Status.Placements = []v1alpha1.Placement{{PodName: "s-0", VReplicas: 2}}
+	}
+	for name, tc := range map[string]struct {
+		edit func(*v1alpha1.VPod)
+		want bool
+	}{
+		"nothing":    {edit: placed},
+		"a label":    {edit: func(v *v1alpha1.VPod) { placed(v); v.Labels = map[string]string{"team": "a"} }},
+		"the spec":   {edit: func(v *v1alpha1.VPod) { placed(v); v.Generation++ }, want: true},
+		"the status": {edit: func(v *v1alpha1.VPod) {}, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was, is := xVPod(2, placed), xVPod(2, tc.edit)
+			if got := vpodChanged().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: is}); got != tc.want {
+				t.Errorf("looks at the VPod %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+// C45: while its label is gone, a node is no adapter, and no status names it.
+func TestNodeCameOrWent_C45(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(*corev1.Node)
+		want bool
+	}{
+		"nothing":                {edit: func(*corev1.Node) {}},
+		"how it is":              {edit: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }},
+		"its host":               {edit: func(n *corev1.Node) { n.Labels[v1alpha1.LabelHost] = "h2" }},
+		"its pool is taken away": {edit: func(n *corev1.Node) { delete(n.Labels, v1alpha1.LabelPool) }, want: true},
+		"another ordinal":        {edit: func(n *corev1.Node) { n.Labels[v1alpha1.LabelOrdinal] = "x" }, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was, is := adapterNode("a-0 host=h1"), adapterNode("a-0 host=h1")
+			tc.edit(is)
+			if got := nodeCameOrWent().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: is}); got != tc.want {
+				t.Errorf("looks at the VPods on it %t, want %t", got, tc.want)
 			}
 		})
 	}
