@@ -92,11 +92,11 @@ func (o *options) validate() field.ErrorList {
 	if o.heartbeatInterval < time.Second {
 		invalid("heartbeat-interval", o.heartbeatInterval.String(), "must be at least 1s")
 	}
-	for flag, address := range map[string]string{
-		"health-probe-bind-address": o.healthAddress, "metrics-bind-address": o.metricsAddress,
+	for _, bind := range []struct{ flag, address string }{
+		{"health-probe-bind-address", o.healthAddress}, {"metrics-bind-address", o.metricsAddress},
 	} {
-		if _, _, err := net.SplitHostPort(address); err != nil && address != "0" {
-			invalid(flag, address, "must be host:port, :port, or 0 for none")
+		if _, _, err := net.SplitHostPort(bind.address); err != nil && bind.address != "0" {
+			invalid(bind.flag, bind.address, "must be host:port, :port, or 0 for none")
 		}
 	}
 	l := o.leaderElection
