@@ -255,3 +255,32 @@ func TestG5_WhatWentWhileTheControllerWasAwayIsMoved(t *testing.T) {
 	p.must(p.controller.Start(labtest.TimeLimit(t)))
 	p.settled("x", "4")
 }
+
+// An adapter comes back while the controller does not see it. When the controller goes on, its time is up, as far as it
+// knows; still nothing moves.
+func TestG4_StaleViewMovesNothing(t *testing.T) {
+	const timeout = 3 * time.Second
+	p := ownStage(t).newImpatientPool(t, timeout, "z1", "z2")
+	p.run("x", 4, "2/2")
+	before := p.uids("x")
+	p.adapterReady(0, false)
+	p.nodeIs(0, "not ready", func(n *corev1.Node) error {
+		if nodeReady(n) {
+			return fmt.Errorf("it is ready")
+		}
+		return nil
+	})
+	p.controller.Pause()
+	since := time.Now()
+	p.adapterReady(0, true)
+	p.eventually("the time is up", func(context.Context) error {
+		if left := time.Until(since.Add(timeout)); left > 0 {
+			return fmt.Errorf("%s are left", left)
+		}
+		return nil
+	})
+	p.controller.Resume()
+	p.adaptersReady(2)
+	p.settled("x", "2/2")
+	p.stayed("x", before)
+}
