@@ -1,0 +1,196 @@
+package controllers
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/test/labtest"
+)
+
+const (
+	goodPool = `
+apiVersion: vpod.dev/v1alpha1
+kind: AdapterPool
+metadata: {name: NAME}
+spec:
+  statefulSetRef: {namespace: kafka, name: dispatcher}
+  capacity: 10
+  evictionTimeout: 1s
+  descheduling:
+    priorities:
+      - {name: RemoveWithAvailabilityZonePriority, weight: 100000000}
+      - {name: RemoveWithAvailabilityNodePriority, weight: 101}
+      - {name: RemoveWithEvenPodSpreadPriority, weight: 1}
+      - {name: RemoveWithHighestOrdinalPriority, weight: 1}
+`
+	goodVPod = `
+apiVersion: vpod.dev/v1alpha1
+kind: VPod
+metadata: {name: NAME, namespace: default}
+spec:
+  replicas: 0
+  poolName: no-such-pool
+  maxAdapters: 1
+  schedulerName: vpod-scheduler
+  priorityClassName: high
+`
+)
+
+// wrong is one line of a manifest, and what is said of it.
+type wrong struct {
+	line, instead string
+	// want is in the refusal, which begins with the path of the field.
+	want []string
+}
+
+var wrongPools = map[string]wrong{
+	"capacity 0":               {"capacity: 10", "capacity: 0", []string{"spec.capacity: Invalid value: 0: ", "greater than or equal to 1"}},
+	"capacity -1":              {"capacity: 10", "capacity: -1", []string{"spec.capacity: Invalid value: -1: ", "greater than or equal to 1"}},
+	"capacity too high":        {"capacity: 10", "capacity: 1000001", []string{"spec.capacity: Invalid value: 1000001: ", "less than or equal to 1000000"}},
+	"capacity of text":         {"capacity: 10", `capacity: "10"`, []string{"spec.capacity: Invalid value: ", "must be of type integer"}},
+	"half a vreplica":          {"capacity: 10", "capacity: 1.5", []string{"spec.capacity: Invalid value: ", "must be of type integer"}},
+	"no capacity":              {"  capacity: 10\n", "", []string{"spec.capacity: Required value"}},
+	"no StatefulSet":           {"  statefulSetRef: {namespace: kafka, name: dispatcher}\n", "", []string{"spec.statefulSetRef: Required value"}},
+	"no namespace":             {"namespace: kafka, ", "", []string{"spec.statefulSetRef.namespace: Required value"}},
+	"an empty namespace":       {"namespace: kafka", `namespace: ""`, []string{"spec.statefulSetRef.namespace: Invalid value: ", "at least 1 char"}},
+	"too long a namespace":     {"namespace: kafka", "namespace: " + long(64), []string{"spec.statefulSetRef.namespace: Too long: ", "more than 63"}},
+	"no name":                  {", name: dispatcher", "", []string{"spec.statefulSetRef.name: Required value"}},
+	"an empty name":            {"name: dispatcher", `name: ""`, []string{"spec.statefulSetRef.name: Invalid value: ", "at least 1 char"}},
+	"too long a name":          {"name: dispatcher", "name: " + long(254), []string{"spec.statefulSetRef.name: Too long: ", "more than 253"}},
+	"no time":                  {"evictionTimeout: 1s", "evictionTimeout: 0s", []string{"spec.evictionTimeout: Invalid value: ", "a duration of at least 1s, such as 90s or 5m"}},
+	"too little time":          {"evictionTimeout: 1s", "evictionTimeout: 999ms", []string{"spec.evictionTimeout: Invalid value: ", "a duration of at least 1s, such as 90s or 5m"}},
+	"negative time":            {"evictionTimeout: 1s", "evictionTimeout: -5m", []string{"spec.evictionTimeout: Invalid value: ", "a duration of at least 1s, such as 90s or 5m"}},
+	"no duration":              {"evictionTimeout: 1s", "evictionTimeout: x", []string{"spec.evictionTimeout: Invalid value: ", "a duration of at least 1s, such as 90s or 5m"}},
+	"a time without its unit":  {"evictionTimeout: 1s", "evictionTimeout: 300", []string{"spec.evictionTimeout: Invalid value: ", "must be of type string"}},
+	"too long a time":          {"evictionTimeout: 1s", "evictionTimeout: 1h" + strings.Repeat("0", 31) + "s", []string{"spec.evictionTimeout: Too long: ", "more than 32"}},
+	"an unknown priority":      {"RemoveWithEvenPodSpreadPriority", "RemoveAny", []string{`spec.descheduling.priorities[2].name: Unsupported value: "RemoveAny": supported values: `}},
+	"a priority without name":  {"name: RemoveWithEvenPodSpreadPriority, ", "", []string{"spec.descheduling.priorities[2].name: Required value"}},
+	"a duplicate priority":     {"RemoveWithEvenPodSpreadPriority", "RemoveWithAvailabilityZonePriority", []string{"spec.descheduling.priorities[2]: Duplicate value: "}},
+	"weight 0":                 {"weight: 101", "weight: 0", []string{"spec.descheduling.priorities[1].weight: Invalid value: 0: ", "greater than or equal to 1"}},
+	"weight too high":          {"weight: 101", "weight: 100000001", []string{"spec.descheduling.priorities[1].weight: Invalid value: ", "less than or equal to 100000000"}},
+	"no weight":                {", weight: 101", "", []string{"spec.descheduling.priorities[1].weight: Required value"}},
+	"five priorities":          {"    priorities:\n", "    priorities:\n      - {name: RemoveWithAvailabilityZonePriority, weight: 1}\n", []string{"spec.descheduling.priorities: Too many: 5: "}},
+	"the pool's name too long": {"name: NAME", "name: " + long(64), []string{"metadata.name: at most 63 characters"}},
+	"an unknown field":         {"capacity: 10", "capacity: 10\n  capasity: 10", []string{`unknown field "spec.capasity"`}},
+	"an unknown field below":   {"name: dispatcher", "name: dispatcher, kind: x", []string{`unknown field "spec.statefulSetRef.kind"`}},
+}
+
+var wrongVPods = map[string]wrong{
+	"replicas -1":               {"replicas: 0", "replicas: -1", []string{"spec.replicas: Invalid value: -1: ", "greater than or equal to 0"}},
+	"too many replicas":         {"replicas: 0", "replicas: 100001", []string{"spec.replicas: Invalid value: 100001: ", "less than or equal to 100000"}},
+	"replicas of text":          {"replicas: 0", `replicas: "3"`, []string{"spec.replicas: Invalid value: ", "must be of type integer"}},
+	"no pool":                   {"  poolName: no-such-pool\n", "", []string{"spec.poolName: Required value"}},
+	"an empty pool":             {"poolName: no-such-pool", `poolName: ""`, []string{"spec.poolName: Invalid value: ", "at least 1 char"}},
+	"too long a pool":           {"poolName: no-such-pool", "poolName: " + long(64), []string{"spec.poolName: Too long: ", "more than 63"}},
+	"limit 0":                   {"maxAdapters: 1", "maxAdapters: 0", []string{"spec.maxAdapters: Invalid value: 0: ", "greater than or equal to 1"}},
+	"limit -1":                  {"maxAdapters: 1", "maxAdapters: -1", []string{"spec.maxAdapters: Invalid value: -1: ", "greater than or equal to 1"}},
+	"limit over 32 bits":        {"maxAdapters: 1", "maxAdapters: 2147483648", []string{"must be of type integer with format int32 in spec.maxAdapters"}},
+	"limit of text":             {"maxAdapters: 1", "maxAdapters: many", []string{"spec.maxAdapters: Invalid value: ", "must be of type integer"}},
+	"kube-scheduler":            {"schedulerName: vpod-scheduler", "schedulerName: default-scheduler", []string{"spec.schedulerName: Invalid value: ", "does not keep the rules of placement"}},
+	"an empty scheduler":        {"schedulerName: vpod-scheduler", `schedulerName: ""`, []string{"spec.schedulerName: Invalid value: ", "at least 1 char"}},
+	"too long a scheduler":      {"schedulerName: vpod-scheduler", "schedulerName: " + long(254), []string{"spec.schedulerName: Too long: ", "more than 253"}},
+	"too long a priority class": {"priorityClassName: high", "priorityClassName: " + long(254), []string{"spec.priorityClassName: Too long: ", "more than 253"}},
+	"the name too long":         {"name: NAME", "name: " + long(64), []string{"metadata.name: at most 63 characters"}},
+	"an unknown field":          {"replicas: 0", "replicas: 0\n  replcas: 3", []string{`unknown field "spec.replcas"`}},
+}
+
+func long(n int) string { return strings.Repeat("a", n) }
+
+// manifest reads an object, with the name that the test has for it.
+func manifest(t *testing.T, text, name string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := yaml.UnmarshalStrict([]byte(strings.Replace(text, "NAME", name, 1)), &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestG10_EachWrongFieldIsRefusedWithItsPath(t *testing.T) {
+	t.Parallel()
+	s := sharedStage(t)
+	name := labtest.Name(t)
+	for kind, tc := range map[string]struct {
+		good  string
+		wrong map[string]wrong
+	}{
+		v1alpha1.KindAdapterPool: {goodPool, wrongPools},
+		v1alpha1.KindVPod:        {goodVPod, wrongVPods},
+	} {
+		create := func(t *testing.T, text string) error {
+			return s.Objects().Create(t.Context(), manifest(t, text, name), client.DryRunAll, client.FieldValidation("Strict"))
+		}
+		if err := create(t, tc.good); err != nil {
+			t.Errorf("a good %s is refused: %v", kind, err)
+		}
+		for what, w := range tc.wrong {
+			t.Run(kind+"/"+what, func(t *testing.T) {
+				if strings.Count(tc.good, w.line) != 1 {
+					t.Fatalf("%q is %d times in the manifest", w.line, strings.Count(tc.good, w.line))
+				}
+				saysAll(t, create(t, strings.Replace(tc.good, w.line, w.instead, 1)), w.want...)
+			})
+		}
+	}
+}
+
+// saysAll fails the test unless a request is refused with all of these words.
+func saysAll(t *testing.T, err error, want ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("it is not refused")
+	}
+	for _, words := range want {
+		if !strings.Contains(err.Error(), words) {
+			t.Errorf("it is refused with %q, want %q", err, words)
+		}
+	}
+}
+
+func TestG10_WhatCannotBeChangedIsRefusedWithItsPath(t *testing.T) {
+	t.Parallel()
+	s := sharedStage(t)
+	objects, name := s.Objects(), labtest.Name(t)
+	pool, vpod := manifest(t, goodPool, name), manifest(t, goodVPod, name)
+	for _, o := range []client.Object{pool, vpod} {
+		if err := objects.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const toPool, toVPod = "cannot be changed; create another AdapterPool", "cannot be changed; create another VPod"
+	saysAll(t, toPatch(pool, `{"spec":{"statefulSetRef":{"name":"other"}}}`)(t.Context(), objects), "spec.statefulSetRef: Invalid value: ", toPool)
+	saysAll(t, toPatch(pool, `{"spec":{"statefulSetRef":{"namespace":"other"}}}`)(t.Context(), objects), "spec.statefulSetRef: Invalid value: ", toPool)
+	saysAll(t, toPatch(pool, `{"spec":null}`)(t.Context(), objects), "spec: Required value")
+	saysAll(t, toPatch(vpod, `{"spec":{"poolName":"other"}}`)(t.Context(), objects), "spec.poolName: Invalid value: ", toVPod)
+	saysAll(t, toPatch(vpod, `{"spec":null}`)(t.Context(), objects), "spec: Required value")
+	saysAll(t, toScale(vpod, -1)(t.Context(), objects), "spec.replicas: Invalid value: -1")
+	for o, change := range map[*unstructured.Unstructured]string{
+		pool: `{"spec":{"capacity":11,"evictionTimeout":null,"descheduling":null}}`,
+		vpod: `{"spec":{"replicas":null,"maxAdapters":null,"schedulerName":"other","priorityClassName":null}}`,
+	} {
+		if err := toPatch(o, change)(t.Context(), objects); err != nil {
+			t.Errorf("%s is refused: %v", change, err)
+		}
+	}
+}
+
+func TestExplainHasATextForFields(t *testing.T) {
+	t.Parallel()
+	s := sharedStage(t)
+	for field, want := range map[string]string{
+		"vpod.spec.maxAdapters":          "number of partitions of its topic",
+		"vpod.status.placements.podName": "Name of the adapter",
+		"adapterpool.spec.capacity":      "one adapter has room for",
+		"adapterpool.status.waiting":     "wait for an adapter",
+	} {
+		text, err := s.Kubectl(t.Context(), "explain", field)
+		if err != nil || !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("explain %s says %q, %v; want %q", field, text, err, want)
+		}
+	}
+}
