@@ -94,7 +94,7 @@ func (r *reconciler) publish(ctx context.Context, o observation, m *memory) (pau
 	if apiequality.Semantic.DeepEqual(o.vpod.Status, status) {
 		return 0, nil
 	}
-	if pause := m.pace.wait(o.now); pause > 0 && !isUrgent(o.vpod.Status, status) {
+	if pause := m.pace.wait(weigh(o.vpod.Status, status), o.now); pause > 0 {
 		return pause, nil
 	}
 	vpod := o.vpod.DeepCopy()

@@ -80,17 +80,45 @@ func (o observation) podName(ordinal int) string {
 	return adapter.ID{Pool: o.pool.Name, Ordinal: ordinal}.PodName(o.pool)
 }
 
-// isUrgent says whether a status has to be published without waiting for more changes: it answers a change of the spec,
-// all is well again, or somebody believes in a placement that is no more.
-func isUrgent(was, is v1alpha1.VPodStatus) bool {
-	if was.ObservedGeneration != is.ObservedGeneration ||
+// weight is how much somebody who reads a status has to know of a change.
+type weight int
+
+const (
+	// minor changes are of counts and messages, which people read.
+	minor weight = iota
+	// major changes are of placements and of the state of a condition, which programs go by.
+	major
+	// urgent changes answer a change of the spec, say that all is well, or take back a placement that somebody believes in.
+	urgent
+)
+
+func weigh(was, is v1alpha1.VPodStatus) weight {
+	switch {
+	case was.ObservedGeneration != is.ObservedGeneration,
 		apimeta.IsStatusConditionTrue(is.Conditions, v1alpha1.ConditionReady) &&
-			!apimeta.IsStatusConditionTrue(was.Conditions, v1alpha1.ConditionReady) {
-		return true
+			!apimeta.IsStatusConditionTrue(was.Conditions, v1alpha1.ConditionReady),
+		takesBack(was.Placements, is.Placements):
+		return urgent
+	case !slices.Equal(was.Placements, is.Placements), !slices.Equal(states(was.Conditions), states(is.Conditions)):
+		return major
 	}
-	now := make(map[string]int32, len(is.Placements))
-	for _, placement := range is.Placements {
+	return minor
+}
+
+// takesBack says whether an adapter serves fewer than before.
+func takesBack(was, is []v1alpha1.Placement) bool {
+	now := make(map[string]int32, len(is))
+	for _, placement := range is {
 		now[placement.PodName] = placement.VReplicas
 	}
-	return slices.ContainsFunc(was.Placements, func(p v1alpha1.Placement) bool { return now[p.PodName] < p.VReplicas })
+	return slices.ContainsFunc(was, func(p v1alpha1.Placement) bool { return now[p.PodName] < p.VReplicas })
+}
+
+// states are the conditions without their messages and times.
+func states(conditions []metav1.Condition) []string {
+	var states []string
+	for _, c := range conditions {
+		states = append(states, c.Type+" "+string(c.Status)+" "+c.Reason)
+	}
+	return states
 }
