@@ -2,7 +2,10 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
+	"strconv"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
@@ -39,13 +42,26 @@ func (l *Lab) StartController(ctx context.Context, options ControllerOptions) (*
 		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", metrics),
 		fmt.Sprintf("--v=%d", options.Verbosity),
 	}
-	ready := serves(loopback("http", health, "/readyz"))
+	ready := func(ctx context.Context) error {
+		// Metrics are served a moment later, for their certificate is made first.
+		return errors.Join(serves(loopback("http", health, "/readyz"))(ctx), listens(ctx, metrics))
+	}
 	p, err := l.run(ctx, l.number(controllerProgram), controllerProgram, ready, append(args, options.Args...)...)
 	if err != nil {
 		return nil, err
 	}
 	p.metrics = loopback("https", metrics, "/metrics")
 	return p, nil
+}
+
+// listens tells why nobody can connect to a loopback port.
+func listens(ctx context.Context, port int) error {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return err
+	}
+	return conn.Close()
 }
 
 // Metrics is the URL of the metrics of a controller.
