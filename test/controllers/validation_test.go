@@ -44,59 +44,69 @@ spec:
 // wrong is one line of a manifest, and what is said of it.
 type wrong struct {
 	line, instead string
-	// want is in the refusal, which begins with the path of the field.
-	want []string
+	// path is in the refusal, with the kind of mistake, and why says more.
+	path, why string
 }
 
+const (
+	invalid, required, tooLong = ": Invalid value: ", ": Required value", ": Too long: "
+
+	min0, min1     = "greater than or equal to 0", "greater than or equal to 1"
+	nonempty       = "at least 1 chars long"
+	integer        = "must be of type integer"
+	atLeastASecond = "a duration of at least 1s, such as 90s or 5m"
+	priorities     = "spec.descheduling.priorities"
+)
+
 var wrongPools = map[string]wrong{
-	"capacity 0":               {"capacity: 10", "capacity: 0", []string{"spec.capacity: Invalid value: 0: ", "greater than or equal to 1"}},
-	"capacity -1":              {"capacity: 10", "capacity: -1", []string{"spec.capacity: Invalid value: -1: ", "greater than or equal to 1"}},
-	"capacity too high":        {"capacity: 10", "capacity: 1000001", []string{"spec.capacity: Invalid value: 1000001: ", "less than or equal to 1000000"}},
-	"capacity of text":         {"capacity: 10", `capacity: "10"`, []string{"spec.capacity: Invalid value: ", "must be of type integer"}},
-	"half a vreplica":          {"capacity: 10", "capacity: 1.5", []string{"spec.capacity: Invalid value: ", "must be of type integer"}},
-	"no capacity":              {"  capacity: 10\n", "", []string{"spec.capacity: Required value"}},
-	"no StatefulSet":           {"  statefulSetRef: {namespace: kafka, name: dispatcher}\n", "", []string{"spec.statefulSetRef: Required value"}},
-	"no namespace":             {"namespace: kafka, ", "", []string{"spec.statefulSetRef.namespace: Required value"}},
-	"an empty namespace":       {"namespace: kafka", `namespace: ""`, []string{"spec.statefulSetRef.namespace: Invalid value: ", "at least 1 char"}},
-	"too long a namespace":     {"namespace: kafka", "namespace: " + long(64), []string{"spec.statefulSetRef.namespace: Too long: ", "more than 63"}},
-	"no name":                  {", name: dispatcher", "", []string{"spec.statefulSetRef.name: Required value"}},
-	"an empty name":            {"name: dispatcher", `name: ""`, []string{"spec.statefulSetRef.name: Invalid value: ", "at least 1 char"}},
-	"too long a name":          {"name: dispatcher", "name: " + long(254), []string{"spec.statefulSetRef.name: Too long: ", "more than 253"}},
-	"no time":                  {"evictionTimeout: 1s", "evictionTimeout: 0s", []string{"spec.evictionTimeout: Invalid value: ", "a duration of at least 1s, such as 90s or 5m"}},
-	"too little time":          {"evictionTimeout: 1s", "evictionTimeout: 999ms", []string{"spec.evictionTimeout: Invalid value: ", "a duration of at least 1s, such as 90s or 5m"}},
-	"negative time":            {"evictionTimeout: 1s", "evictionTimeout: -5m", []string{"spec.evictionTimeout: Invalid value: ", "a duration of at least 1s, such as 90s or 5m"}},
-	"no duration":              {"evictionTimeout: 1s", "evictionTimeout: x", []string{"spec.evictionTimeout: Invalid value: ", "a duration of at least 1s, such as 90s or 5m"}},
-	"a time without its unit":  {"evictionTimeout: 1s", "evictionTimeout: 300", []string{"spec.evictionTimeout: Invalid value: ", "must be of type string"}},
-	"too long a time":          {"evictionTimeout: 1s", "evictionTimeout: 1h" + strings.Repeat("0", 31) + "s", []string{"spec.evictionTimeout: Too long: ", "more than 32"}},
-	"an unknown priority":      {"RemoveWithEvenPodSpreadPriority", "RemoveAny", []string{`spec.descheduling.priorities[2].name: Unsupported value: "RemoveAny": supported values: `}},
-	"a priority without name":  {"name: RemoveWithEvenPodSpreadPriority, ", "", []string{"spec.descheduling.priorities[2].name: Required value"}},
-	"a duplicate priority":     {"RemoveWithEvenPodSpreadPriority", "RemoveWithAvailabilityZonePriority", []string{"spec.descheduling.priorities[2]: Duplicate value: "}},
-	"weight 0":                 {"weight: 101", "weight: 0", []string{"spec.descheduling.priorities[1].weight: Invalid value: 0: ", "greater than or equal to 1"}},
-	"weight too high":          {"weight: 101", "weight: 100000001", []string{"spec.descheduling.priorities[1].weight: Invalid value: ", "less than or equal to 100000000"}},
-	"no weight":                {", weight: 101", "", []string{"spec.descheduling.priorities[1].weight: Required value"}},
-	"five priorities":          {"    priorities:\n", "    priorities:\n      - {name: RemoveWithAvailabilityZonePriority, weight: 1}\n", []string{"spec.descheduling.priorities: Too many: 5: "}},
-	"the pool's name too long": {"name: NAME", "name: " + long(64), []string{"metadata.name: at most 63 characters"}},
-	"an unknown field":         {"capacity: 10", "capacity: 10\n  capasity: 10", []string{`unknown field "spec.capasity"`}},
-	"an unknown field below":   {"name: dispatcher", "name: dispatcher, kind: x", []string{`unknown field "spec.statefulSetRef.kind"`}},
+	"capacity 0":               {"capacity: 10", "capacity: 0", "spec.capacity" + invalid + "0", min1},
+	"capacity -1":              {"capacity: 10", "capacity: -1", "spec.capacity" + invalid + "-1", min1},
+	"capacity too high":        {"capacity: 10", "capacity: 1000001", "spec.capacity" + invalid + "1000001", "less than or equal to 1000000"},
+	"capacity of text":         {"capacity: 10", `capacity: "10"`, "spec.capacity" + invalid, integer},
+	"half a vreplica":          {"capacity: 10", "capacity: 1.5", "spec.capacity" + invalid, integer},
+	"no capacity":              {"  capacity: 10\n", "", "spec.capacity" + required, ""},
+	"no StatefulSet":           {"  statefulSetRef: {namespace: kafka, name: dispatcher}\n", "", "spec.statefulSetRef" + required, ""},
+	"no namespace":             {"namespace: kafka, ", "", "spec.statefulSetRef.namespace" + required, ""},
+	"an empty namespace":       {"namespace: kafka", `namespace: ""`, "spec.statefulSetRef.namespace" + invalid, nonempty},
+	"too long a namespace":     {"namespace: kafka", "namespace: " + long(64), "spec.statefulSetRef.namespace" + tooLong, "more than 63"},
+	"no name":                  {", name: dispatcher", "", "spec.statefulSetRef.name" + required, ""},
+	"an empty name":            {"name: dispatcher", `name: ""`, "spec.statefulSetRef.name" + invalid, nonempty},
+	"too long a name":          {"name: dispatcher", "name: " + long(254), "spec.statefulSetRef.name" + tooLong, "more than 253"},
+	"no time":                  {"evictionTimeout: 1s", "evictionTimeout: 0s", "spec.evictionTimeout" + invalid, atLeastASecond},
+	"too little time":          {"evictionTimeout: 1s", "evictionTimeout: 999ms", "spec.evictionTimeout" + invalid, atLeastASecond},
+	"negative time":            {"evictionTimeout: 1s", "evictionTimeout: -5m", "spec.evictionTimeout" + invalid, atLeastASecond},
+	"no duration":              {"evictionTimeout: 1s", "evictionTimeout: x", "spec.evictionTimeout" + invalid, atLeastASecond},
+	"a time without its unit":  {"evictionTimeout: 1s", "evictionTimeout: 300", "spec.evictionTimeout" + invalid, "must be of type string"},
+	"too long a time":          {"evictionTimeout: 1s", "evictionTimeout: 1h" + strings.Repeat("0", 31) + "s", "spec.evictionTimeout" + tooLong, "more than 32"},
+	"an unknown priority":      {"RemoveWithEvenPodSpreadPriority", "RemoveAny", `spec.descheduling.priorities[2].name: Unsupported value: "RemoveAny": supported values: `, ""},
+	"a priority without name":  {"name: RemoveWithEvenPodSpreadPriority, ", "", priorities + "[2].name: Required value", ""},
+	"a duplicate priority":     {"RemoveWithEvenPodSpreadPriority", "RemoveWithAvailabilityZonePriority", priorities + "[2]: Duplicate value: ", ""},
+	"weight 0":                 {"weight: 101", "weight: 0", priorities + "[1].weight: Invalid value: 0: ", min1},
+	"weight too high":          {"weight: 101", "weight: 100000001", priorities + "[1].weight: Invalid value: ", "less than or equal to 100000000"},
+	"no weight":                {", weight: 101", "", priorities + "[1].weight: Required value", ""},
+	"five priorities":          {"    priorities:\n", "    priorities:\n      - {name: RemoveWithAvailabilityZonePriority, weight: 1}\n", "spec.descheduling.priorities: Too many: 5: ", ""},
+	"the pool's name too long": {"name: NAME", "name: " + long(64), "metadata.name: at most 63 characters", ""},
+	"an unknown field":         {"capacity: 10", "capacity: 10\n  capasity: 10", `unknown field "spec.capasity"`, ""},
+	"an unknown field below":   {"name: dispatcher", "name: dispatcher, kind: x", `unknown field "spec.statefulSetRef.kind"`, ""},
 }
 
 var wrongVPods = map[string]wrong{
-	"replicas -1":               {"replicas: 0", "replicas: -1", []string{"spec.replicas: Invalid value: -1: ", "greater than or equal to 0"}},
-	"too many replicas":         {"replicas: 0", "replicas: 100001", []string{"spec.replicas: Invalid value: 100001: ", "less than or equal to 100000"}},
-	"replicas of text":          {"replicas: 0", `replicas: "3"`, []string{"spec.replicas: Invalid value: ", "must be of type integer"}},
-	"no pool":                   {"  poolName: no-such-pool\n", "", []string{"spec.poolName: Required value"}},
-	"an empty pool":             {"poolName: no-such-pool", `poolName: ""`, []string{"spec.poolName: Invalid value: ", "at least 1 char"}},
-	"too long a pool":           {"poolName: no-such-pool", "poolName: " + long(64), []string{"spec.poolName: Too long: ", "more than 63"}},
-	"limit 0":                   {"maxAdapters: 1", "maxAdapters: 0", []string{"spec.maxAdapters: Invalid value: 0: ", "greater than or equal to 1"}},
-	"limit -1":                  {"maxAdapters: 1", "maxAdapters: -1", []string{"spec.maxAdapters: Invalid value: -1: ", "greater than or equal to 1"}},
-	"limit over 32 bits":        {"maxAdapters: 1", "maxAdapters: 2147483648", []string{"must be of type integer with format int32 in spec.maxAdapters"}},
-	"limit of text":             {"maxAdapters: 1", "maxAdapters: many", []string{"spec.maxAdapters: Invalid value: ", "must be of type integer"}},
-	"kube-scheduler":            {"schedulerName: vpod-scheduler", "schedulerName: default-scheduler", []string{"spec.schedulerName: Invalid value: ", "does not keep the rules of placement"}},
-	"an empty scheduler":        {"schedulerName: vpod-scheduler", `schedulerName: ""`, []string{"spec.schedulerName: Invalid value: ", "at least 1 char"}},
-	"too long a scheduler":      {"schedulerName: vpod-scheduler", "schedulerName: " + long(254), []string{"spec.schedulerName: Too long: ", "more than 253"}},
-	"too long a priority class": {"priorityClassName: high", "priorityClassName: " + long(254), []string{"spec.priorityClassName: Too long: ", "more than 253"}},
-	"the name too long":         {"name: NAME", "name: " + long(64), []string{"metadata.name: at most 63 characters"}},
-	"an unknown field":          {"replicas: 0", "replicas: 0\n  replcas: 3", []string{`unknown field "spec.replcas"`}},
+	"replicas -1":               {"replicas: 0", "replicas: -1", "spec.replicas" + invalid + "-1", min0},
+	"too many replicas":         {"replicas: 0", "replicas: 100001", "spec.replicas" + invalid + "100001", "less than or equal to 100000"},
+	"replicas of text":          {"replicas: 0", `replicas: "3"`, "spec.replicas" + invalid, integer},
+	"no pool":                   {"  poolName: no-such-pool\n", "", "spec.poolName" + required, ""},
+	"an empty pool":             {"poolName: no-such-pool", `poolName: ""`, "spec.poolName" + invalid, nonempty},
+	"too long a pool":           {"poolName: no-such-pool", "poolName: " + long(64), "spec.poolName" + tooLong, "more than 63"},
+	"limit 0":                   {"maxAdapters: 1", "maxAdapters: 0", "spec.maxAdapters" + invalid + "0", min1},
+	"limit -1":                  {"maxAdapters: 1", "maxAdapters: -1", "spec.maxAdapters" + invalid + "-1", min1},
+	"limit over 32 bits":        {"maxAdapters: 1", "maxAdapters: 2147483648", "must be of type integer with format int32 in spec.maxAdapters", ""},
+	"limit of text":             {"maxAdapters: 1", "maxAdapters: many", "spec.maxAdapters" + invalid, integer},
+	"kube-scheduler":            {"schedulerName: vpod-scheduler", "schedulerName: default-scheduler", "spec.schedulerName" + invalid, "does not keep the rules of placement"},
+	"an empty scheduler":        {"schedulerName: vpod-scheduler", `schedulerName: ""`, "spec.schedulerName" + invalid, nonempty},
+	"too long a scheduler":      {"schedulerName: vpod-scheduler", "schedulerName: " + long(254), "spec.schedulerName" + tooLong, "more than 253"},
+	"too long a priority class": {"priorityClassName: high", "priorityClassName: " + long(254), "spec.priorityClassName" + tooLong, "more than 253"},
+	"the name too long":         {"name: NAME", "name: " + long(64), "metadata.name: at most 63 characters", ""},
+	"an unknown field":          {"replicas: 0", "replicas: 0\n  replcas: 3", `unknown field "spec.replcas"`, ""},
 }
 
 func long(n int) string { return strings.Repeat("a", n) }
@@ -133,7 +143,7 @@ func TestG10_EachWrongFieldIsRefusedWithItsPath(t *testing.T) {
 				if strings.Count(tc.good, w.line) != 1 {
 					t.Fatalf("%q is %d times in the manifest", w.line, strings.Count(tc.good, w.line))
 				}
-				saysAll(t, create(t, strings.Replace(tc.good, w.line, w.instead, 1)), w.want...)
+				saysAll(t, create(t, strings.Replace(tc.good, w.line, w.instead, 1)), w.path, w.why)
 			})
 		}
 	}
@@ -163,12 +173,12 @@ func TestG10_WhatCannotBeChangedIsRefusedWithItsPath(t *testing.T) {
 		}
 	}
 	const toPool, toVPod = "cannot be changed; create another AdapterPool", "cannot be changed; create another VPod"
-	saysAll(t, toPatch(pool, `{"spec":{"statefulSetRef":{"name":"other"}}}`)(t.Context(), objects), "spec.statefulSetRef: Invalid value: ", toPool)
-	saysAll(t, toPatch(pool, `{"spec":{"statefulSetRef":{"namespace":"other"}}}`)(t.Context(), objects), "spec.statefulSetRef: Invalid value: ", toPool)
-	saysAll(t, toPatch(pool, `{"spec":null}`)(t.Context(), objects), "spec: Required value")
-	saysAll(t, toPatch(vpod, `{"spec":{"poolName":"other"}}`)(t.Context(), objects), "spec.poolName: Invalid value: ", toVPod)
-	saysAll(t, toPatch(vpod, `{"spec":null}`)(t.Context(), objects), "spec: Required value")
-	saysAll(t, toScale(vpod, -1)(t.Context(), objects), "spec.replicas: Invalid value: -1")
+	saysAll(t, toPatch(pool, `{"spec":{"statefulSetRef":{"name":"other"}}}`)(t.Context(), objects), "spec.statefulSetRef"+invalid, toPool)
+	saysAll(t, toPatch(pool, `{"spec":{"statefulSetRef":{"namespace":"other"}}}`)(t.Context(), objects), "spec.statefulSetRef"+invalid, toPool)
+	saysAll(t, toPatch(pool, `{"spec":null}`)(t.Context(), objects), "spec"+required)
+	saysAll(t, toPatch(vpod, `{"spec":{"poolName":"other"}}`)(t.Context(), objects), "spec.poolName"+invalid, toVPod)
+	saysAll(t, toPatch(vpod, `{"spec":null}`)(t.Context(), objects), "spec"+required)
+	saysAll(t, toScale(vpod, -1)(t.Context(), objects), "spec.replicas"+invalid+"-1")
 	for o, change := range map[*unstructured.Unstructured]string{
 		pool: `{"spec":{"capacity":11,"evictionTimeout":null,"descheduling":null}}`,
 		vpod: `{"spec":{"replicas":null,"maxAdapters":null,"schedulerName":"other","priorityClassName":null}}`,
