@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
@@ -80,12 +81,8 @@ func (s AdapterSet) PodName(ordinal int) string { return fmt.Sprintf("%s-%d", s.
 // ScaleAdapters sets the number of adapters, and returns when they run.
 func (l *Lab) ScaleAdapters(ctx context.Context, s AdapterSet, replicas int32) error {
 	sets := l.client.AppsV1().StatefulSets(s.Namespace)
-	scale, err := sets.GetScale(ctx, s.Name, metav1.GetOptions{})
-	if err != nil {
-		return fmt.Errorf("reading the scale of StatefulSet %s: %w", s.Name, err)
-	}
-	scale.Spec.Replicas = replicas
-	if _, err := sets.UpdateScale(ctx, s.Name, scale, metav1.UpdateOptions{}); err != nil {
+	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
+	if _, err := sets.Patch(ctx, s.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "scale"); err != nil {
 		return fmt.Errorf("scaling StatefulSet %s: %w", s.Name, err)
 	}
 	return Wait(ctx, fmt.Sprintf("StatefulSet %s has %d adapters", s.Name, replicas), func(ctx context.Context) error {

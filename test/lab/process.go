@@ -119,6 +119,13 @@ func (p *Process) Kill() {
 	<-exited
 }
 
+// Pause stops the program where it is, as a machine that swaps or is moved does. It neither works nor hears anything until
+// Resume; connections to it stay open. A paused program can be killed.
+func (p *Process) Pause() { p.signal(syscall.SIGSTOP) }
+
+// Resume lets a paused program go on, which does not know that time has passed.
+func (p *Process) Resume() { p.signal(syscall.SIGCONT) }
+
 func (p *Process) signal(s syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
