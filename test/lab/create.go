@@ -31,13 +31,8 @@ func (l *Lab) CreateNode(ctx context.Context, node *corev1.Node) error {
 	if _, err := nodes.Create(ctx, node, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("creating node %s: %w", node.Name, err)
 	}
-	// Creation drops the status. Patches, because kwok and the controllers write to the same node.
-	status := map[string]any{"status": node.Status}
-	if err := l.patchNode(ctx, node.Name, status, "status"); err != nil {
-		return err
-	}
 	// Admission taints every new node as not ready. The controller that would take the taint off again does not run
-	// in every lab.
+	// in every lab. A patch, because kwok and the controllers write to the same node.
 	return l.patchNode(ctx, node.Name, map[string]any{"spec": map[string]any{"taints": node.Spec.Taints}})
 }
 

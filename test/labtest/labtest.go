@@ -58,11 +58,11 @@ func Name(t testing.TB) string {
 	return name
 }
 
-// Forbidden returns the lines of a program's log that tell of a right it lacks.
+// Forbidden returns the lines of a program's log that tell of a right that it lacks, or of a policy that refused it.
 func Forbidden(p *lab.Process) []string {
 	var lines []string
 	for line := range strings.Lines(p.Log()) {
-		if strings.Contains(line, "is forbidden: User") {
+		if strings.Contains(line, "is forbidden: User") || strings.Contains(line, "denied request") {
 			lines = append(lines, line)
 		}
 	}
