@@ -60,7 +60,7 @@ func (w *world) schedule() bool {
 	for _, i := range w.rng.Perm(len(waiting)) {
 		pod := waiting[i]
 		if node := w.choose(); node != "" {
-			pod.Spec.NodeName, pod.Status.Conditions = node, nil
+			pod.Spec.NodeName, pod.Status.Conditions, pod.Status.Phase = node, nil, corev1.PodRunning
 			w.note("%s on %s", pod.Name, node)
 			return true
 		}

@@ -17,7 +17,8 @@ type tally struct {
 	desired int
 	// alive exist, placed or not.
 	alive []*corev1.Pod
-	// placed are on an adapter that exists, and no more than desired.
+	// placed are on an adapter that exists and were admitted there, and no more than desired. What was bound to an adapter
+	// beyond its capacity is never admitted, so nobody is ever told to serve it.
 	placed []*corev1.Pod
 	// ready are those of the placed that are on an adapter that is ready.
 	ready []*corev1.Pod
@@ -30,7 +31,9 @@ func (o observation) tally() tally {
 	t := tally{desired: desired(o.vpod), alive: o.alive()}
 	nodes := o.adapters()
 	if o.pool != nil {
-		t.placed = filter(t.alive, func(pod *corev1.Pod) bool { return nodes[pod.Spec.NodeName] != nil })
+		t.placed = filter(t.alive, func(pod *corev1.Pod) bool {
+			return nodes[pod.Spec.NodeName] != nil && pod.Status.Phase == corev1.PodRunning
+		})
 	}
 	if surplus := len(t.placed) - t.desired; surplus > 0 {
 		// They are about to be removed; until then, nobody is to be told of more than was asked for.

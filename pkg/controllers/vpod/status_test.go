@@ -48,6 +48,9 @@ func TestStatus(t *testing.T) {
 		"G6, C6: no adapter that is gone": {
 			replicas: 2, pods: []string{"0 @a-0 ready", "1 @a-7 ready"}, want: counted(2, 2, 1, 1, on("s-0", 1)),
 		},
+		"G1: what is bound counts once it is admitted": {
+			replicas: 2, pods: []string{"0 @a-0 ready", "1 @a-0 unadmitted"}, want: counted(2, 2, 1, 1, on("s-0", 1)),
+		},
 		"never more than asked for": {
 			replicas: 1, pods: []string{"0 @a-0 ready", "1 @a-1 ready"}, want: counted(1, 2, 1, 1, on("s-0", 1)),
 		},

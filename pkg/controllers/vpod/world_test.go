@@ -98,7 +98,7 @@ func adapterNodes(texts ...string) []*corev1.Node {
 	return nodes
 }
 
-// pod reads a placeholder of a VPod: its index, then in any order "@a-0" where it is bound to, "ready", "refused" by the
+// pod reads a placeholder of a VPod: its index, then "@a-0" where it is bound to, and in any order "unadmitted", "ready", "refused" by the
 // scheduler, "failed", "terminating", "old" in its PriorityClass, "unprofiled" for another scheduler, "age=70s", and what
 // makes it somebody else's or unlike a placeholder: "inherited", "orphan", "stranger", "mislabelled", "unlabelled".
 func pod(v *v1alpha1.VPod, text string) *corev1.Pod {
@@ -117,7 +117,9 @@ func pod(v *v1alpha1.VPod, text string) *corev1.Pod {
 		key, value, _ := strings.Cut(word, "=")
 		switch {
 		case key[0] == '@':
-			p.Spec.NodeName = key[1:]
+			p.Spec.NodeName, p.Status.Phase = key[1:], corev1.PodRunning
+		case key == "unadmitted":
+			p.Status.Phase = corev1.PodPending
 		case key == "ready":
 			set(corev1.PodReady, corev1.ConditionTrue, "")
 		case key == "refused":
