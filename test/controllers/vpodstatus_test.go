@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,24 +36,7 @@ func TestC44_BindingWritesEachStatusAtMost5Times(t *testing.T) {
 		group.Go(func() error { return p.Objects().Create(ctx, v) })
 	}
 	p.must(group.Wait())
-	ctx, cancel := context.WithTimeout(t.Context(), 4*labtest.Patience)
-	defer cancel()
-	p.must(lab.Wait(ctx, "all are ready", func(ctx context.Context) error {
-		var list v1alpha1.VPodList
-		if err := p.Objects().List(ctx, &list, client.InNamespace(p.name)); err != nil {
-			return err
-		}
-		ready := 0
-		for _, v := range list.Items {
-			if v.Status.ReadyReplicas == replicas {
-				ready++
-			}
-		}
-		if ready < vpods {
-			return fmt.Errorf("%d of %d are", ready, vpods)
-		}
-		return nil
-	}))
+	p.allReady(4*labtest.Patience, vpods)
 	t.Logf("all %d vreplicas are ready after %.1f s, with %.1f requests each", vpods*replicas, time.Since(start).Seconds(),
 		(s.metric(t, "rest_client_requests_total")-reads)/(vpods*replicas))
 	p.hear(w, func(w *witness) {
@@ -71,6 +55,29 @@ func TestC44_BindingWritesEachStatusAtMost5Times(t *testing.T) {
 			t.Error(w.wrong)
 		}
 	})
+}
+
+// allReady waits until so many VPods of the namespace are ready.
+func (p *pool) allReady(within time.Duration, vpods int) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), within)
+	defer cancel()
+	p.must(lab.Wait(ctx, "all are ready", func(ctx context.Context) error {
+		var list v1alpha1.VPodList
+		if err := p.Objects().List(ctx, &list, client.InNamespace(p.name)); err != nil {
+			return err
+		}
+		ready := 0
+		for _, v := range list.Items {
+			if meta.IsStatusConditionTrue(v.Status.Conditions, v1alpha1.ConditionReady) {
+				ready++
+			}
+		}
+		if ready < vpods {
+			return fmt.Errorf("%d of %d are", ready, vpods)
+		}
+		return nil
+	}))
 }
 
 // /scale of X=3, of which 2 are placed: spec 3, status 3, and the selector returns its 3 pods and no others.

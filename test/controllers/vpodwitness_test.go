@@ -44,14 +44,10 @@ func (p *pool) witnessAll() *witness {
 	for i := range pods.Items {
 		w.seePod(watch.Modified, &pods.Items[i])
 	}
-	// A loaded API server ends watches: each goes on where it was.
-	podWatch, err := retry.NewRetryWatcherWithContext(p.t.Context(), pods.ResourceVersion, &cache.ListWatch{
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			o.LabelSelector = v1alpha1.LabelVPod
-			return p.Client().CoreV1().Pods(p.name).Watch(ctx, o)
-		},
+	podWatch := p.watching(pods.ResourceVersion, func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		o.LabelSelector = v1alpha1.LabelVPod
+		return p.Client().CoreV1().Pods(p.name).Watch(ctx, o)
 	})
-	p.must(err)
 	watcher, err := client.NewWithWatch(p.Config(), client.Options{Scheme: p.Objects().Scheme()})
 	p.must(err)
 	var vpods v1alpha1.VPodList
@@ -59,12 +55,9 @@ func (p *pool) witnessAll() *witness {
 	for i := range vpods.Items {
 		w.vpods[vpods.Items[i].Name] = &vpods.Items[i]
 	}
-	vpodWatch, err := retry.NewRetryWatcherWithContext(p.t.Context(), vpods.ResourceVersion, &cache.ListWatch{
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return watcher.Watch(ctx, &v1alpha1.VPodList{}, &client.ListOptions{Namespace: p.name, Raw: &o})
-		},
+	vpodWatch := p.watching(vpods.ResourceVersion, func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		return watcher.Watch(ctx, &v1alpha1.VPodList{}, &client.ListOptions{Namespace: p.name, Raw: &o})
 	})
-	p.must(err)
 	for _, changes := range []watch.Interface{podWatch, vpodWatch} {
 		p.t.Cleanup(changes.Stop)
 		go func() {
@@ -79,6 +72,14 @@ func (p *pool) witnessAll() *witness {
 		}()
 	}
 	return w
+}
+
+// watching goes on where it was when the API server ends a watch, as one under load does.
+func (p *pool) watching(from string, start cache.WatchFuncWithContext) watch.Interface {
+	p.t.Helper()
+	watcher, err := retry.NewRetryWatcherWithContext(p.t.Context(), from, &cache.ListWatch{WatchFuncWithContext: start})
+	p.must(err)
+	return watcher
 }
 
 func (w *witness) seePod(change watch.EventType, pod *corev1.Pod) {

@@ -8,22 +8,22 @@ import (
 )
 
 var (
-	created = prometheus.NewCounter(prometheus.CounterOpts{
+	creations = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "vpod_controller_placeholders_created_total",
 		Help: "Number of placeholder pods that the controller created.",
 	})
-	removed = prometheus.NewCounter(prometheus.CounterOpts{
+	removals = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "vpod_controller_placeholders_removed_total",
 		Help: "Number of placeholder pods that the controller removed to scale down, or to replace them.",
 	})
-	published = prometheus.NewCounter(prometheus.CounterOpts{
+	publications = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "vpod_controller_vpod_status_writes_total",
 		Help: "Number of times that the controller wrote the status of a VPod.",
 	})
 )
 
 func registerMetrics() error {
-	for _, c := range []prometheus.Collector{created, removed, published} {
+	for _, c := range []prometheus.Collector{creations, removals, publications} {
 		// The registry is one for the process, in which there may be several managers.
 		err := metrics.Registry.Register(c)
 		if _, isThere := errors.AsType[prometheus.AlreadyRegisteredError](err); err != nil && !isThere {

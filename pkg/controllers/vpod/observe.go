@@ -87,6 +87,7 @@ func (r *reconciler) observeCrowd(ctx context.Context, o observation) (crowd, er
 // confirm replaces what the cache says of the VPod and its placeholders by what is. ok is false if the VPod is not there
 // any more, or another one has its name.
 func (r *reconciler) confirm(ctx context.Context, o observation) (confirmed observation, ok bool, err error) {
+	o.now = r.clock.Now()
 	vpod := &v1alpha1.VPod{}
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(o.vpod), vpod); apierrors.IsNotFound(err) {
 		return o, false, nil

@@ -46,7 +46,7 @@ func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.R
 		return ctrl.Result{}, nil
 	}
 	pause, failure := r.publish(ctx, o, m)
-	if err = errors.Join(err, failure); apierrors.IsConflict(err) {
+	if err = errors.Join(err, failure); apierrors.IsConflict(err) || errors.Is(err, errOutdated) {
 		klog.FromContext(ctx).V(3).Info("Trying again, because something changed meanwhile", "reason", err.Error())
 		return ctrl.Result{RequeueAfter: retryConflict}, nil
 	}
@@ -106,7 +106,7 @@ func (r *reconciler) publish(ctx context.Context, o observation, m *memory) (pau
 		}
 		return 0, fmt.Errorf("writing the status: %w", err)
 	}
-	published.Inc()
+	publications.Inc()
 	m.pace = m.pace.wrote(o.now)
 	r.tell(o.vpod, vpod)
 	return 0, nil
