@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -24,17 +23,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
 
 // workers is how many virtual nodes are seen to at once.
 const workers = 8
-
-// retries double from the first wait to the last. The last is short, so that everything is repaired soon after an outage of
-// the API server, however long that was.
-func retries() workqueue.TypedRateLimiter[reconcile.Request] {
-	const first, last = 20 * time.Millisecond, 10 * time.Second
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](first, last)
-}
 
 var movedVReplicas = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "vpod_controller_moved_vreplicas_total",
@@ -76,7 +69,7 @@ func Add(mgr ctrl.Manager, c Config) error {
 	m := mapper{objects: mgr.GetClient(), adapterPods: c.AdapterPods.GetClient()}
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("node").
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: retries()}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: retry.Limiter()}).
 		Watches(&corev1.Node{}, requests(m.ofNode), builder.WithPredicates(changes(nodeMatters))).
 		Watches(&corev1.Pod{}, requests(ofPlaceholder), builder.WithPredicates(changes(placeholderMatters))).
 		Watches(&v1alpha1.AdapterPool{}, requests(m.ofPool), builder.WithPredicates(predicate.GenerationChangedPredicate{})).

@@ -97,14 +97,14 @@ func podNotReady(since time.Duration) func(*state) {
 // nodeNotReady: since so long, as the virtual node says.
 func nodeNotReady(since time.Duration) func(*state) {
 	return func(s *state) {
-		c := nodeCondition(s.node, corev1.NodeReady)
+		c := adapter.NodeCondition(s.node, corev1.NodeReady)
 		c.Status, c.LastTransitionTime = corev1.ConditionFalse, ago(since)
 	}
 }
 
 func nodeUnknown(since time.Duration) func(*state) {
 	return func(s *state) {
-		c := nodeCondition(s.node, corev1.NodeReady)
+		c := adapter.NodeCondition(s.node, corev1.NodeReady)
 		c.Status, c.LastTransitionTime = corev1.ConditionUnknown, ago(since)
 	}
 }

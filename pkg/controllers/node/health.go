@@ -43,11 +43,11 @@ func (s state) readiness() health {
 		return health{reason: v1alpha1.NodeAdapterTerminating, message: fmt.Sprintf("adapter pod %s is being deleted", name)}
 	case !s.hasHost():
 		return health{reason: v1alpha1.NodeAdapterWaiting, message: fmt.Sprintf("adapter pod %s waits for a host", name)}
-	case isPodReady(s.pod):
+	case isServing(s.pod):
 		return health{ready: true, reason: v1alpha1.NodeAdapterReady, message: fmt.Sprintf("adapter pod %s is ready", name)}
 	}
 	message := fmt.Sprintf("adapter pod %s is not ready", name)
-	if c := podCondition(s.pod, corev1.PodReady); c != nil && c.Message != "" {
+	if c := adapter.PodCondition(s.pod, corev1.PodReady); c != nil && c.Message != "" {
 		message += ": " + c.Message
 	}
 	return health{reason: v1alpha1.NodeAdapterNotReady, message: message}
@@ -57,7 +57,7 @@ func (s state) readiness() health {
 // comes first: it goes on when one pod of the adapter follows another, none of which becomes ready.
 func (s state) notReadySince(now time.Time) time.Time {
 	if s.node != nil {
-		c := nodeCondition(s.node, corev1.NodeReady)
+		c := adapter.NodeCondition(s.node, corev1.NodeReady)
 		if c != nil && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
 			return c.LastTransitionTime.Time
 		}
@@ -67,7 +67,7 @@ func (s state) notReadySince(now time.Time) time.Time {
 	}
 	for _, kind := range []corev1.PodConditionType{corev1.PodReady, corev1.PodScheduled} {
 		// A pod that has said nothing yet counts from when it got its host: until then it could not become ready.
-		c := podCondition(s.pod, kind)
+		c := adapter.PodCondition(s.pod, kind)
 		switch {
 		case c == nil || c.LastTransitionTime.IsZero():
 		case kind == corev1.PodReady && c.Status == corev1.ConditionTrue:
@@ -79,30 +79,9 @@ func (s state) notReadySince(now time.Time) time.Time {
 	return s.pod.CreationTimestamp.Time
 }
 
-func isPodReady(pod *corev1.Pod) bool {
-	c := podCondition(pod, corev1.PodReady)
-	return c != nil && c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil && !adapter.IsFinished(pod)
-}
-
-func isNodeReady(node *corev1.Node) bool {
-	c := nodeCondition(node, corev1.NodeReady)
-	return c != nil && c.Status == corev1.ConditionTrue
-}
-
-func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
-	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind })
-	if i < 0 {
-		return nil
-	}
-	return &pod.Status.Conditions[i]
-}
-
-func nodeCondition(node *corev1.Node, kind corev1.NodeConditionType) *corev1.NodeCondition {
-	i := slices.IndexFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == kind })
-	if i < 0 {
-		return nil
-	}
-	return &node.Status.Conditions[i]
+// isServing says whether an adapter pod is ready, and not about to go.
+func isServing(pod *corev1.Pod) bool {
+	return adapter.IsPodReady(pod) && pod.DeletionTimestamp == nil && !adapter.IsFinished(pod)
 }
 
 // cordon is why the adapter is out of use: the first of the Cordon reasons that applies, or "".
@@ -139,7 +118,7 @@ func factsOf(host *corev1.Node) hostFacts {
 	return hostFacts{
 		zone:     host.Labels[corev1.LabelTopologyZone],
 		cordoned: host.Spec.Unschedulable,
-		ready:    isNodeReady(host),
+		ready:    adapter.IsNodeReady(host),
 		unreachable: slices.ContainsFunc(host.Spec.Taints, func(t corev1.Taint) bool {
 			return t.Key == corev1.TaintNodeUnreachable
 		}),

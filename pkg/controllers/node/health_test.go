@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 )
 
 func TestReadyMirrorsTheAdapter(t *testing.T) {
@@ -89,7 +90,7 @@ func TestReadyMirrorsTheAdapter(t *testing.T) {
 			if tc.wantReady && tc.wantSince != 0 {
 				want.LastHeartbeatTime = ago(time.Hour) // Nothing to write.
 			}
-			got := nodeCondition(decide(s, "v1", now).node, corev1.NodeReady)
+			got := adapter.NodeCondition(decide(s, "v1", now).node, corev1.NodeReady)
 			if diff := cmp.Diff(&want, got); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}

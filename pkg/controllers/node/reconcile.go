@@ -110,7 +110,7 @@ func (r *reconciler) observe(ctx context.Context, id adapter.ID, objects, pods c
 		return s, err
 	}
 	s.pod, err = get[corev1.Pod](ctx, pods, client.ObjectKey{Namespace: ref.Namespace, Name: id.PodName(s.pool)})
-	if err != nil || s.pod == nil || !isPodReady(s.pod) {
+	if err != nil || s.pod == nil || !isServing(s.pod) {
 		s.othersReady, err = r.isAnyReady(ctx, s)
 	}
 	if err == nil && s.pod != nil && s.pod.Spec.NodeName != "" {
@@ -150,7 +150,7 @@ func (r *reconciler) isAnyReady(ctx context.Context, s state) (bool, error) {
 	for i := range pods.Items {
 		_, ordinal, ok := adapter.Parse(pods.Items[i].Name)
 		other := adapter.ID{Pool: s.id.Pool, Ordinal: ordinal}
-		if ok && other != s.id && other.In(s.set) && isPodReady(&pods.Items[i]) {
+		if ok && other != s.id && other.In(s.set) && isServing(&pods.Items[i]) {
 			return true, nil
 		}
 	}

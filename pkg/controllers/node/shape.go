@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 )
 
 // morePods is the room for pods beyond one for each vreplica: pods of DaemonSets that tolerate everything, which must not
@@ -98,7 +99,7 @@ func setReady(node *corev1.Node, h health, now time.Time) {
 	if h.ready {
 		want.Status, want.LastTransitionTime = corev1.ConditionTrue, metav1.NewTime(now)
 	}
-	if is := nodeCondition(node, corev1.NodeReady); is != nil && is.Status == want.Status {
+	if is := adapter.NodeCondition(node, corev1.NodeReady); is != nil && is.Status == want.Status {
 		want.LastTransitionTime = is.LastTransitionTime
 		if is.Reason == want.Reason && is.Message == want.Message {
 			want.LastHeartbeatTime = is.LastHeartbeatTime

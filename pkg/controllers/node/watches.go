@@ -49,13 +49,13 @@ func ofPlaceholder(_ context.Context, pod *corev1.Pod) []string {
 // somewhere to go.
 func (m mapper) ofAdapterPod(ctx context.Context, pod *corev1.Pod) []string {
 	nodes := m.ofAdapter(ctx, pod)
-	if !isPodReady(pod) {
+	if !isServing(pod) {
 		return nodes
 	}
 	for _, node := range nodes[:len(nodes):len(nodes)] {
 		id, _ := adapter.OfNodeName(node)
 		for _, other := range m.nodes(ctx, id.Pool) {
-			if !isNodeReady(&other) && other.Name != node {
+			if !adapter.IsNodeReady(&other) && other.Name != node {
 				nodes = append(nodes, other.Name)
 			}
 		}
@@ -161,7 +161,7 @@ func factsOfPod(pod *corev1.Pod) podFacts {
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		facts.owner = owner.UID
 	}
-	if c := podCondition(pod, corev1.PodReady); c != nil {
+	if c := adapter.PodCondition(pod, corev1.PodReady); c != nil {
 		facts.ready = c.Status == corev1.ConditionTrue
 		facts.message, facts.notReadySinceSec = c.Message, c.LastTransitionTime.Unix()
 	}

@@ -64,7 +64,7 @@ func (r *reconciler) patch(ctx context.Context, is, want *corev1.Node) (*corev1.
 	if err != nil {
 		return nil, fmt.Errorf("patching the status of the virtual node: %w", err)
 	}
-	klog.FromContext(ctx).Info("Changed the status of the virtual node", "ready", isNodeReady(node))
+	klog.FromContext(ctx).Info("Changed the status of the virtual node", "ready", adapter.IsNodeReady(node))
 	return node, nil
 }
 

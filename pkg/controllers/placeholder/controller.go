@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -23,17 +21,11 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
 
 // workers is how many virtual nodes are seen to at once.
 const workers = 8
-
-// retries double from the first wait to the last. The last is short, so that everything is repaired soon after an outage of
-// the API server, however long that was.
-func retries() workqueue.TypedRateLimiter[reconcile.Request] {
-	const first, last = 20 * time.Millisecond, 10 * time.Second
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](first, last)
-}
 
 var rejectedVReplicas = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "vpod_controller_rejected_vreplicas_total",
@@ -54,7 +46,7 @@ func Add(mgr ctrl.Manager, c Config) error {
 	}
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("placeholder").
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: retries()}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: retry.Limiter()}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(nodeOf), builder.WithPredicates(predicate.Funcs{
 			// One that is gone leaves nothing to do: those that did not fit beside it have failed for good.
 			DeleteFunc: func(event.DeleteEvent) bool { return false },

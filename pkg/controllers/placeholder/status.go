@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
 
@@ -42,11 +43,10 @@ func run(pod *corev1.Pod, node *corev1.Node, now time.Time) corev1.PodStatus {
 
 // readiness is the adapter's, as far as it is known.
 func readiness(node *corev1.Node) corev1.ConditionStatus {
-	i := slices.IndexFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
-	if i < 0 {
-		return corev1.ConditionUnknown
+	if c := adapter.NodeCondition(node, corev1.NodeReady); c != nil {
+		return c.Status
 	}
-	return node.Status.Conditions[i].Status
+	return corev1.ConditionUnknown
 }
 
 // reject fails a placeholder; whoever owns it replaces it.

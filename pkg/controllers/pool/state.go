@@ -42,7 +42,7 @@ type member struct {
 // isTaken says whether somebody else's node has the name.
 func (m member) isTaken() bool { return m.node != nil && !m.id.Owns(m.node) }
 
-func (m member) isReady() bool { return !m.isTaken() && m.node != nil && isReady(m.node) }
+func (m member) isReady() bool { return !m.isTaken() && m.node != nil && adapter.IsNodeReady(m.node) }
 
 // load is what a pool has to serve.
 type load struct {
@@ -87,19 +87,6 @@ func tenant(pod *corev1.Pod) string {
 		name = vpod
 	}
 	return pod.Namespace + "/" + name
-}
-
-func readiness(node *corev1.Node) *corev1.NodeCondition {
-	i := slices.IndexFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
-	if i < 0 {
-		return nil
-	}
-	return &node.Status.Conditions[i]
-}
-
-func isReady(node *corev1.Node) bool {
-	c := readiness(node)
-	return c != nil && c.Status == corev1.ConditionTrue
 }
 
 func capacityOf(node *corev1.Node) int64 {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 )
 
 const (
@@ -31,7 +32,7 @@ func status(s state, now time.Time) v1alpha1.AdapterPoolStatus {
 		Conditions:         slices.Clone(s.pool.Status.Conditions),
 	}
 	for _, node := range s.nodes {
-		if isReady(node) {
+		if adapter.IsNodeReady(node) {
 			status.ReadyAdapters++
 		}
 		if !node.Spec.Unschedulable {
@@ -149,7 +150,7 @@ func (m member) trouble() string {
 		return "its virtual node is about to be made"
 	}
 	words := "its state is unknown"
-	if c := readiness(m.node); c != nil {
+	if c := adapter.NodeCondition(m.node, corev1.NodeReady); c != nil {
 		words = cut(c.Message, maxWords)
 		if words == "" {
 			words = c.Reason

@@ -109,7 +109,7 @@ func factsOf(node *corev1.Node) nodeFacts {
 		cordoned: node.Spec.Unschedulable, because: node.Annotations[v1alpha1.AnnotationCordon],
 		pool: node.Labels[v1alpha1.LabelPool], allocatable: capacityOf(node),
 	}
-	if c := readiness(node); c != nil {
+	if c := adapter.NodeCondition(node, corev1.NodeReady); c != nil {
 		f.ready, f.reason, f.message = c.Status == corev1.ConditionTrue, c.Reason, c.Message
 		f.notReadySinceSec = c.LastTransitionTime.Unix()
 	}
