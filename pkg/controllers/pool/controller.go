@@ -10,12 +10,14 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
 
 // Config is what the controller needs beside the manager.
@@ -38,6 +40,7 @@ func Add(mgr ctrl.Manager, c Config) error {
 	m := mapper{objects: mgr.GetClient()}
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("pool").
+		WithOptions(controller.Options{RateLimiter: retry.Limiter()}).
 		For(&v1alpha1.AdapterPool{}).
 		Watches(&v1alpha1.AdapterPool{}, requests(m.siblings), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&appsv1.StatefulSet{}, requests(m.ofStatefulSet), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
