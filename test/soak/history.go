@@ -1,0 +1,226 @@
+package soak
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+)
+
+// bystanders is the namespace of pods that nobody has a reason to touch once they run.
+const bystanders = "bystanders"
+
+// history goes through all writes in their order, and notes what must not be at any moment, however briefly.
+type history struct {
+	pods  map[types.UID]*corev1.Pod
+	nodes map[string]*corev1.Node
+	vpods map[types.UID]*v1alpha1.VPod
+	pools map[string]*v1alpha1.AdapterPool
+
+	outages outages
+	// nodeGone is since when virtual nodes are gone.
+	nodeGone map[string]time.Time
+	// limits are the most vreplicas that a node had room for in this step: what served before its capacity was lowered may
+	// go on until it is moved.
+	limits map[string]int64
+	// asked is the most vreplicas that a VPod asked for in this step, and askedAt what it asked for in each generation.
+	asked   map[types.UID]int32
+	askedAt map[types.UID]map[int64]int32
+	// reclassed are the VPods whose PriorityClass changed in this step.
+	reclassed map[types.UID]bool
+	// persons are the virtual nodes that a person cordoned.
+	persons map[string]bool
+	// unseen are placeholders that served and went while nobody saw.
+	unseen []*corev1.Pod
+
+	expected expected
+	breaches findings
+	tally    tally
+}
+
+// expected is what is done by hand in the present step.
+type expected struct {
+	// pods are deleted or made to fail.
+	pods map[types.UID]bool
+	// nodes are deleted, cordoned and uncordoned.
+	deleted, cordoned, uncordoned map[string]bool
+	// twoLead: a controller that was paused goes on for a moment beside the one that took over. Each does what has to be done,
+	// and so there may be more placeholders than asked for, until one of them sees that.
+	twoLead bool
+}
+
+func newExpected() expected {
+	return expected{
+		pods: map[types.UID]bool{}, deleted: map[string]bool{}, cordoned: map[string]bool{}, uncordoned: map[string]bool{},
+	}
+}
+
+// tally counts what is no breach.
+type tally struct {
+	// placed are all bindings, of which beyondRoom found the adapter full, and beyondLimit were more adapters than the limit.
+	placed, beyondRoom, beyondLimit int
+	// excess are placeholders that were made by two leaders at once.
+	excess int
+	// rejected are those that the guard failed before they were served; surplus those that served.
+	rejected, surplus int
+	// moved counts vreplicas that ceased to be served, by the reason.
+	moved map[string]int
+	// notes tell of bindings that the rules do not allow.
+	notes findings
+}
+
+func newHistory() *history {
+	return &history{
+		pods: map[types.UID]*corev1.Pod{}, nodes: map[string]*corev1.Node{}, vpods: map[types.UID]*v1alpha1.VPod{},
+		pools: map[string]*v1alpha1.AdapterPool{}, outages: newOutages(),
+		nodeGone: map[string]time.Time{}, limits: map[string]int64{},
+		asked: map[types.UID]int32{}, askedAt: map[types.UID]map[int64]int32{}, reclassed: map[types.UID]bool{},
+		persons: map[string]bool{}, expected: newExpected(), tally: tally{moved: map[string]int{}},
+	}
+}
+
+// happens takes the next event.
+func (h *history) happens(e event) {
+	switch o := e.object.(type) {
+	case *corev1.Pod:
+		switch {
+		case isPlaceholder(o):
+			h.placeholder(e, o)
+		default:
+			h.foreignPod(e, o)
+		}
+	case *corev1.Node:
+		h.node(e, o)
+	case *v1alpha1.VPod:
+		h.vpod(e, o)
+	case *v1alpha1.AdapterPool:
+		if h.pools[o.Name] = o; e.gone {
+			delete(h.pools, o.Name)
+		}
+	}
+	h.outages.happens(e)
+}
+
+// settled ends a step.
+func (h *history) settled() {
+	for _, p := range h.unseen {
+		e, vpod := event{at: h.outages.last, object: p, gone: true}, h.vpods[owner(p)]
+		if isScaledDown := vpod != nil && h.asked[vpod.UID] > wants(vpod); h.excuse(e, p) == "" && !isScaledDown {
+			h.breach(e, "G4", "%s was served by %s and is gone, and nothing explains it", key(p), p.Spec.NodeName)
+		}
+	}
+	h.unseen = nil
+	clear(h.limits)
+	for _, n := range h.nodes {
+		h.limits[n.Name] = capacity(n)
+	}
+	clear(h.asked)
+	for _, v := range h.vpods {
+		h.asked[v.UID] = wants(v)
+	}
+	clear(h.reclassed)
+	h.expected = newExpected()
+}
+
+func (h *history) breach(e event, promise, format string, args ...any) {
+	h.breaches.add(promise, "%s at version %d, %s", fmt.Sprintf(format, args...), e.version, e.at.Format("15:04:05.000"))
+}
+
+// foreignPod looks for what nobody of ours may have written.
+func (h *history) foreignPod(e event, p *corev1.Pod) {
+	was := h.pods[p.UID]
+	if h.pods[p.UID] = p; e.gone {
+		delete(h.pods, p.UID)
+	}
+	if who := ourManager(p); who != "" {
+		h.breach(e, "G8", "%s wrote pod %s, which is no placeholder", who, key(p))
+	}
+	if p.Namespace == bystanders && was != nil && isServed(was) {
+		h.breach(e, "G8", "bystander %s was touched by one of %v, gone: %t", key(p), managers(p), e.gone)
+	}
+}
+
+// node follows what a virtual node offers, and who cordoned it.
+func (h *history) node(e event, n *corev1.Node) {
+	was := h.nodes[n.Name]
+	if h.nodes[n.Name] = n; e.gone {
+		delete(h.nodes, n.Name)
+	}
+	if !isVirtual(n) {
+		if who := ourManager(n); who != "" || e.gone {
+			h.breach(e, "G8", "real node %s was written by %q, or is gone: %t", n.Name, who, e.gone)
+		}
+		return
+	}
+	if e.gone {
+		h.nodeGone[n.Name] = e.at
+		delete(h.persons, n.Name)
+		if held := h.held(n.Name); held > 0 && !h.expected.deleted[n.Name] {
+			h.breach(e, "G6", "virtual node %s is gone, and %d vreplicas were on it", n.Name, held)
+		}
+		return
+	}
+	delete(h.nodeGone, n.Name)
+	h.limits[n.Name] = max(h.limits[n.Name], capacity(n))
+	h.cordon(e, was, n)
+}
+
+// cordon tells a person's cordon, which nobody else may undo, from ours, which has to say why.
+func (h *history) cordon(e event, was, n *corev1.Node) {
+	_, isOurs := n.Annotations[v1alpha1.AnnotationCordon]
+	switch wasCordoned := was != nil && was.Spec.Unschedulable; {
+	case !wasCordoned && n.Spec.Unschedulable && !isOurs:
+		h.persons[n.Name] = true
+		if !h.expected.cordoned[n.Name] {
+			h.breach(e, "G9", "%s was cordoned by one of %v, and nobody says why", n.Name, managers(n))
+		}
+	case wasCordoned && !n.Spec.Unschedulable && h.persons[n.Name]:
+		delete(h.persons, n.Name)
+		if !h.expected.uncordoned[n.Name] {
+			h.breach(e, "nodes", "%s was cordoned by a person, and uncordoned by one of %v", n.Name, managers(n))
+		}
+	}
+}
+
+// held is how many vreplicas are on a node, and served how many of them it serves.
+func (h *history) held(node string) int64 {
+	return h.count(node, func(p *corev1.Pod) bool { return !isFinished(p) })
+}
+
+func (h *history) served(node string) int64 { return h.count(node, isServed) }
+
+func (h *history) count(node string, counts func(*corev1.Pod) bool) int64 {
+	n := int64(0)
+	for _, p := range h.pods {
+		if p.Spec.NodeName == node && isPlaceholder(p) && counts(p) {
+			n++
+		}
+	}
+	return n
+}
+
+// managers are all that have written an object, as far as it remembers.
+func managers(o client.Object) []string {
+	var all []string
+	for _, m := range o.GetManagedFields() {
+		all = append(all, m.Manager)
+	}
+	return all
+}
+
+// ourManager is which of our programs has written an object; "" if none has.
+func ourManager(o client.Object) string {
+	i := slices.IndexFunc(managers(o), func(m string) bool {
+		return strings.HasPrefix(m, v1alpha1.SchedulerName) || strings.HasPrefix(m, v1alpha1.ControllerName)
+	})
+	if i < 0 {
+		return ""
+	}
+	return o.GetManagedFields()[i].Manager
+}

@@ -1,0 +1,233 @@
+package soak
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+)
+
+const (
+	// lossEarly is how much too early the end of an adapter's timeout may seem to be: the API counts in whole seconds.
+	lossEarly = 1500 * time.Millisecond
+	// staleStatus is how long a status may still name an adapter that is gone, because who wrote it had not heard.
+	staleStatus = 3 * time.Second
+)
+
+// placeholder follows one vreplica.
+func (h *history) placeholder(e event, p *corev1.Pod) {
+	was := h.pods[p.UID]
+	if was != nil && isServed(was) && isAlive(was) && (e.gone || !isAlive(p)) {
+		h.ends(e, was)
+	}
+	if was != nil && was.Spec.NodeName != "" && was.Spec.NodeName != p.Spec.NodeName {
+		h.breach(e, "G4", "%s went from %s to %q", key(p), was.Spec.NodeName, p.Spec.NodeName)
+	}
+	if h.pods[p.UID] = p; e.gone {
+		delete(h.pods, p.UID)
+		return
+	}
+	if was == nil {
+		h.created(e, p)
+	}
+	if p.Spec.NodeName != "" && (was == nil || was.Spec.NodeName == "") {
+		h.bound(e, p)
+	}
+	if isServed(p) && (was == nil || !isServed(was)) {
+		if n := h.served(p.Spec.NodeName); n > h.limits[p.Spec.NodeName] {
+			h.breach(e, "G1", "%s is served by %s as number %d, which has room for %d", key(p), p.Spec.NodeName, n, h.limits[p.Spec.NodeName])
+		}
+	}
+	if p.Status.Phase == corev1.PodFailed && p.Status.Reason == v1alpha1.PodOutOfVReplicas && (was == nil || !isFinished(was)) {
+		if was != nil && isServed(was) {
+			h.tally.surplus++
+		} else {
+			h.tally.rejected++
+		}
+	}
+}
+
+// created looks for more placeholders than anybody asked for.
+func (h *history) created(e event, p *corev1.Pod) {
+	vpod := h.vpods[owner(p)]
+	if vpod == nil {
+		return
+	}
+	most := h.asked[vpod.UID]
+	if h.reclassed[vpod.UID] {
+		most++ // Each is replaced by one that is there before it goes.
+	}
+	switch n := h.alive(p); {
+	case n <= most:
+	case h.expected.twoLead:
+		h.tally.excess++
+	default:
+		h.breach(e, "VPods", "%s is number %d of %s, which asks for %d at most", key(p), n, vpod.Name, most)
+	}
+}
+
+// alive is how many placeholders there are of the same VPod.
+func (h *history) alive(p *corev1.Pod) int32 {
+	n := int32(0)
+	for _, o := range h.pods {
+		if isPlaceholder(o) && owner(o) == owner(p) && isAlive(o) {
+			n++
+		}
+	}
+	return n
+}
+
+// bound counts bindings, and those that the rules do not allow. They are no breach as long as the adapter does not serve
+// them.
+func (h *history) bound(e event, p *corev1.Pod) {
+	h.tally.placed++
+	node := h.nodes[p.Spec.NodeName]
+	if node != nil && !isVirtual(node) {
+		h.breach(e, "C38", "%s was put on the real node %s", key(p), node.Name)
+	}
+	if h.held(p.Spec.NodeName) > h.limits[p.Spec.NodeName] {
+		h.tally.beyondRoom++
+		h.tally.notes.add("room", "%s to %s, which has %d of %d, at version %d, %s", key(p), p.Spec.NodeName,
+			h.held(p.Spec.NodeName), h.limits[p.Spec.NodeName], e.version, e.at.Format("15:04:05.000"))
+	}
+	if vpod := h.vpods[owner(p)]; vpod != nil && vpod.Spec.MaxAdapters != nil {
+		used := map[string]bool{}
+		for _, o := range h.pods {
+			if isPlaceholder(o) && owner(o) == vpod.UID && isAlive(o) && o.Spec.NodeName != "" && o.UID != p.UID {
+				used[o.Spec.NodeName] = true
+			}
+		}
+		if !used[p.Spec.NodeName] && len(used) >= int(*vpod.Spec.MaxAdapters) {
+			h.tally.beyondLimit++
+			h.tally.notes.add("limit", "%s (%q) to %s, beside %v, limit %d, at version %d, %s", key(p), p.Annotations[v1alpha1.AnnotationMaxAdapters],
+				p.Spec.NodeName, slices.Sorted(maps.Keys(used)), *vpod.Spec.MaxAdapters, e.version, e.at.Format("15:04:05.000"))
+		}
+	}
+}
+
+// ends asks why a vreplica is not served any more.
+func (h *history) ends(e event, was *corev1.Pod) {
+	if e.missed {
+		h.unseen = append(h.unseen, was)
+		return
+	}
+	why := h.excuse(e, was)
+	if why == "" {
+		now := e.object.(*corev1.Pod)
+		h.breach(e, "G4", "%s was served by %s, and is deleted (%t) or %s (%s %s), and nothing explains it",
+			key(was), was.Spec.NodeName, now.DeletionTimestamp != nil || e.gone, now.Status.Phase, now.Status.Reason, now.Status.Message)
+	}
+	h.tally.moved[why]++
+}
+
+// excuse says why a vreplica that was served may go; "" if nothing explains it. The state is that right before.
+func (h *history) excuse(e event, was *corev1.Pod) string {
+	now := e.object.(*corev1.Pod)
+	vpod := h.vpods[owner(was)]
+	name, ordinal, _ := split(was.Spec.NodeName)
+	pool := h.pools[name]
+	switch {
+	case h.expected.pods[was.UID]:
+		return "by hand"
+	case pool == nil || pool.DeletionTimestamp != nil:
+		return "pool deleted"
+	case now.Status.Phase == corev1.PodFailed:
+		if now.Status.Reason == v1alpha1.PodOutOfVReplicas && h.served(was.Spec.NodeName) > h.room(pool, was.Spec.NodeName) {
+			return "capacity lowered"
+		}
+		return ""
+	case vpod == nil && owner(was) == "": // It was made by hand, and nobody's wish applies to it.
+	case vpod == nil || vpod.DeletionTimestamp != nil:
+		return "VPod deleted"
+	case h.alive(was) > wants(vpod):
+		return "scaled down"
+	case was.Spec.PriorityClassName != vpod.Spec.PriorityClassName:
+		return "other priority"
+	}
+	ref := pool.Spec.StatefulSetRef
+	adapter := v1alpha1.NodeName(ref.Namespace+"/"+ref.Name, ordinal)
+	since, isNotReady := h.outages.since[adapter]
+	switch c := podCondition(was, corev1.DisruptionTarget); {
+	case !h.outages.hasAdapter(adapter):
+		return "adapter removed"
+	case isNotReady && e.at.Sub(since) >= pool.Spec.EvictionTimeout.Duration-lossEarly:
+		return "adapter lost"
+	case c != nil && c.Reason == corev1.PodReasonPreemptionByScheduler && h.hasHigher(was):
+		return "preempted"
+	}
+	return ""
+}
+
+// room is what a node has room for at this moment. The pool says it first.
+func (h *history) room(pool *v1alpha1.AdapterPool, node string) int64 {
+	room := int64(pool.Spec.Capacity)
+	if n := h.nodes[node]; n != nil {
+		room = min(room, capacity(n))
+	}
+	return room
+}
+
+// hasHigher says whether there is a vreplica that may push another one out.
+func (h *history) hasHigher(than *corev1.Pod) bool {
+	for _, p := range h.pods {
+		if isPlaceholder(p) && isAlive(p) && p.Labels[v1alpha1.LabelPool] == than.Labels[v1alpha1.LabelPool] && priority(p) > priority(than) {
+			return true
+		}
+	}
+	return false
+}
+
+// vpod follows what a VPod asks for, and what is published.
+func (h *history) vpod(e event, v *v1alpha1.VPod) {
+	was := h.vpods[v.UID]
+	if h.vpods[v.UID] = v; e.gone {
+		delete(h.vpods, v.UID)
+		return
+	}
+	h.asked[v.UID] = max(h.asked[v.UID], wants(v))
+	if h.askedAt[v.UID] == nil {
+		h.askedAt[v.UID] = map[int64]int32{}
+	}
+	h.askedAt[v.UID][v.Generation] = wants(v)
+	if was == nil {
+		return
+	}
+	if was.Spec.PriorityClassName != v.Spec.PriorityClassName {
+		h.reclassed[v.UID] = true
+	}
+	if was.Generation == v.Generation && was.DeletionTimestamp.Equal(v.DeletionTimestamp) {
+		h.published(e, v)
+	}
+}
+
+// published looks at a status that has just been written. Writes of the spec make another generation.
+func (h *history) published(e event, v *v1alpha1.VPod) {
+	pool, sum := h.pools[v.Spec.PoolName], int32(0)
+	for _, p := range v.Status.Placements {
+		sum += p.VReplicas
+		if pool == nil {
+			continue
+		}
+		_, ordinal, _ := split(p.PodName)
+		name := v1alpha1.NodeName(pool.Name, ordinal)
+		gone, isGone := h.nodeGone[name]
+		if isGone && e.at.Sub(gone) > staleStatus && !h.hasPod(pool.Spec.StatefulSetRef.Namespace+"/"+p.PodName) {
+			h.breach(e, "G6", "the status of %s names %s, which has been gone since %s", key(v), p.PodName, gone.Format("15:04:05.000"))
+		}
+	}
+	if most, known := h.askedAt[v.UID][v.Status.ObservedGeneration]; known && sum > most {
+		h.breach(e, "status", "the status of %s places %d vreplicas, and it asked for %d", key(v), sum, most)
+	}
+}
+
+func (h *history) hasPod(podKey string) bool {
+	for _, p := range h.pods {
+		if key(p) == podKey {
+			return true
+		}
+	}
+	return false
+}
