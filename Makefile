@@ -4,8 +4,8 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Every target keeps all cores busy by itself.
 .NOTPARALLEL:
-.PHONY: help build bin/vpod-scheduler bin/vpod-controller bin/vpod-lab tools lab demo test test-unit test-integration verify bench bench-short \
-	bench-plugins generate image clean distclean
+.PHONY: help build bin/vpod-scheduler bin/vpod-controller bin/vpod-lab tools lab demo test test-unit test-integration verify soak bench \
+	bench-short bench-plugins generate image clean distclean
 
 # The one place where versions come from: ours from the tags of git, that of the scheduler we extend from go.mod.
 VERSION ?= $(or $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null),v0.0.0-dev)
@@ -54,6 +54,13 @@ test-unit: ## Run the unit tests, with the race detector.
 
 test-integration: tools build ## Run the tests on labs.
 	go test -timeout 20m ./test/...
+
+# SOAK_SEED reproduces a run, which prints its seed; without one it is the test's own.
+SOAK_DURATION ?= 30m
+SOAK_SEED ?=
+
+soak: tools build ## Let random faults loose on a lab for SOAK_DURATION, and check the promises after each.
+	go test -count=1 -timeout 3h -v -run TestSoak ./test/soak -args -soak.duration=$(SOAK_DURATION) $(if $(SOAK_SEED),-soak.seed=$(SOAK_SEED))
 
 verify: ## Run every check of the code, and list those that fail.
 	hack/verify.sh

@@ -3,10 +3,6 @@ package integration
 import (
 	"context"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +13,7 @@ import (
 	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
-// The examples of the README work as they stand, typed by a user with kubectl.
+// What the README says of the scheduler without the controller works as it stands, typed by a user with kubectl.
 func TestREADME(t *testing.T) {
 	t.Parallel()
 	l := labtest.OwnLab(t, lab.Options{Controllers: []string{"replicaset-controller", "serviceaccount-controller"}})
@@ -27,37 +23,14 @@ func TestREADME(t *testing.T) {
 	if err := l.CreateNamespace(t.Context(), "readme"); err != nil {
 		t.Fatal(err)
 	}
-	apply := func(example string) {
-		t.Helper()
-		file := filepath.Join(t.TempDir(), example+".yaml")
-		if err := os.WriteFile(file, []byte(readmeExample(t, example)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if out, err := l.Kubectl(t.Context(), "apply", "-n", "readme", "-f", file); err != nil {
-			t.Fatal(err, out)
-		}
+	const install = "kubectl apply -k manifests/scheduler"
+	if !strings.Contains(labtest.README(t), "`"+install+"`") {
+		t.Fatalf("the README does not install the scheduler alone with %s", install)
 	}
-	shell := func(script string) {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "bash", "-euc", script)
-		cmd.Dir = "../.."
-		cmd.Env = append(os.Environ(), "KUBECONFIG="+l.Kubeconfig(), "PATH="+binDir(t)+":"+os.Getenv("PATH"))
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", script, err, out)
-		}
-	}
-
-	install := regexp.MustCompile(`(?m)^kubectl .*vpod-s.*$|^kubectl apply -k .*$`).FindAllString(readme(t), -1)
-	if len(install) != 2 {
-		t.Fatalf("the README installs with %q, want two commands of kubectl", install)
-	}
-	for _, command := range install {
-		shell(command)
-	}
-	apply("adapter")
-	shell(readmeExample(t, "capacity"))
-	apply("workload")
+	labtest.Shell(t, l, install)
+	labtest.ApplyExample(t.Context(), t, l, "readme", "adapter")
+	labtest.Shell(t, l, labtest.Example(t, "capacity"))
+	labtest.ApplyExample(t.Context(), t, l, "readme", "workload")
 	pods, err := l.WaitForPods(labtest.TimeLimit(t), "readme", lab.Scheduled(3, 0))
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +39,7 @@ func TestREADME(t *testing.T) {
 		t.Errorf("placed on %q, want kafka-6", node)
 	}
 
-	shell("kubectl cordon kafka-6; kubectl -n readme scale replicaset orders --replicas=4")
+	labtest.Shell(t, l, "kubectl cordon kafka-6; kubectl -n readme scale replicaset orders --replicas=4")
 	const unschedulable = "1 node(s) were unschedulable"
 	pods, err = l.WaitForPods(labtest.TimeLimit(t), "readme", lab.Scheduled(3, 1))
 	if err != nil {
@@ -87,32 +60,4 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-}
-
-func readme(t *testing.T) string {
-	t.Helper()
-	data, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-// readmeExample returns the code block that follows a mark.
-func readmeExample(t *testing.T, name string) string {
-	t.Helper()
-	m := regexp.MustCompile("<!-- example: " + name + " -->\n```[a-z]+\n([^`]*)```").FindStringSubmatch(readme(t))
-	if m == nil {
-		t.Fatalf("the README has no example %s", name)
-	}
-	return m[1]
-}
-
-func binDir(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.Abs("../../bin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Patience bounds every wait: ample, so that a slow machine fails no test.
-const Patience = 60 * time.Second
+const Patience = 2 * time.Minute
 
 // TimeLimit bounds what a test waits for.
 func TimeLimit(t testing.TB) context.Context {
