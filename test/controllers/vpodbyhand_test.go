@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/test/lab"
+	"vpod.dev/vpod-scheduler/test/labtest"
 )
 
 // Deleting a VPod takes its placeholders along, whatever state they are in and however it is deleted; a new one of the same
@@ -43,15 +45,24 @@ func TestDeletedVPodTakesItsPlaceholdersAlong(t *testing.T) {
 				}
 			}
 			p.must(p.Objects().Delete(t.Context(), p.vpod("x", 0), client.PropagationPolicy(policy)))
-			p.eventually("no placeholder is left", func(ctx context.Context) error {
-				pods, err := p.placeholders(ctx, "x")
-				if err == nil && len(pods) > 0 {
-					err = fmt.Errorf("there are %d", len(pods))
-				}
-				return err
-			})
+			p.noneLeft("x")
 		})
 	}
+}
+
+// noneLeft waits until the garbage collector has removed the placeholders of a VPod. It looks only twice a minute for kinds
+// that are new.
+func (p *pool) noneLeft(name string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 3*labtest.Patience)
+	defer cancel()
+	p.must(lab.Wait(ctx, "no placeholder is left", func(ctx context.Context) error {
+		pods, err := p.placeholders(ctx, name)
+		if err == nil && len(pods) > 0 {
+			err = fmt.Errorf("there are %d", len(pods))
+		}
+		return err
+	}))
 }
 
 // A VPod that is deleted without its placeholders, and created again, has them as they were.

@@ -42,13 +42,13 @@ func (o observation) obstacle(t tally) (reason, why string) {
 			fmt.Sprintf("The API server refuses the placeholders of %d more: %s", missing, o.refusal.message)
 	case o.pool == nil:
 		return v1alpha1.ReasonPoolNotFound, fmt.Sprintf("There is no AdapterPool %q", o.vpod.Spec.PoolName)
-	case len(o.nodes) == 0:
+	case o.empty:
 		return v1alpha1.ReasonPoolNotReady, o.poolTrouble()
 	case len(silent) > 0:
 		return v1alpha1.ReasonSchedulerSilent, fmt.Sprintf(
 			"No scheduler has tried to place %s for %.0f s: does one run that has the profile %q?",
 			silent[0].Name, patience.Seconds(), silent[0].Spec.SchedulerName)
-	case len(refused) == 0:
+	case len(refused) == 0 || o.census == nil:
 		return v1alpha1.ReasonScheduling, fmt.Sprintf("%d are being placed", t.waiting())
 	}
 	r := o.room()
@@ -82,8 +82,8 @@ func (o observation) noRoom(t tally, r room, refused []*corev1.Pod) string {
 	if r.closed > 0 {
 		why += fmt.Sprintf("; %d more take no vreplicas now", r.closed)
 	}
-	if len(o.crowd.homeless) > 0 {
-		why += "; without a host: " + list(o.crowd.homeless)
+	if len(o.census.homeless) > 0 {
+		why += "; without a host: " + list(o.census.homeless)
 	}
 	oldest := slices.MinFunc(refused, compareAges)
 	if said := podCondition(oldest, corev1.PodScheduled).Message; said != "" {

@@ -65,14 +65,15 @@ func TestScheduled(t *testing.T) {
 		},
 		"no room": {
 			replicas: 3, adapters: two, pods: []string{"0 @a-0", "1 refused age=2s", "2 refused age=3s"},
-			edit: func(o *observation) { o.crowd.taken = map[string]int64{"a-0": 1, "a-1": 2} },
+			edit: func(o *observation) { o.takenByOthers(map[string]int64{"a-0": 1, "a-1": 2}) },
 			want: `NoRoom: 1 of 3 vreplicas are placed. 2 wait for room: in AdapterPool "a", 4 of 4 are in use on 2 adapter(s). ` +
 				"The scheduler says of x-vreplica-2: no adapter for x-vreplica-2",
 		},
 		"no room, and what is in the way": {
 			replicas: 1, adapters: append([]string{"a-2 cordoned", "a-3 tainted", "a-4 unready room=1"}, two...), pods: []string{"0 refused"},
 			edit: func(o *observation) {
-				o.crowd = crowd{taken: map[string]int64{"a-0": 2, "a-1": 2, "a-4": 1}, homeless: []string{"s-5", "s-6"}}
+				o.takenByOthers(map[string]int64{"a-0": 2, "a-1": 2, "a-4": 1})
+				o.census.homeless = []string{"s-5", "s-6"}
 			},
 			want: `NoRoom: 0 of 1 vreplicas are placed. 1 wait for room: in AdapterPool "a", 5 of 5 are in use on 3 adapter(s); ` +
 				"2 more take no vreplicas now; without a host: s-5, s-6. The scheduler says of x-vreplica-0: no adapter for x-vreplica-0",

@@ -1,11 +1,8 @@
 package vpod
 
 import (
-	"errors"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
@@ -79,59 +76,6 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestDecide_C27_PriorityRollout(t *testing.T) {
-	full := []string{"a-0 room=2", "a-1 room=1"}
-	for name, tc := range map[string]struct {
-		replicas int
-		adapters []string
-		refusal  *refusal
-		pods     []string
-		want     string
-	}{
-		"those that wait are replaced at once": {
-			replicas: 2, pods: []string{"0 old", "1 old refused"}, want: "remove 0 1, create 2 3",
-		},
-		"one more first":               {replicas: 2, pods: []string{"0 @a-0 old", "1 @a-1 old"}, want: "create 2"},
-		"the one more is waited for":   {replicas: 2, pods: []string{"0 @a-0 old", "1 @a-1 old", "2"}},
-		"and when bound, one goes":     {replicas: 2, pods: []string{"0 @a-0 old", "1 @a-1 old", "2 @a-2"}, want: "remove 1"},
-		"the next":                     {replicas: 2, pods: []string{"0 @a-0 old", "2 @a-2"}, want: "create 1"},
-		"done":                         {replicas: 2, pods: []string{"1 @a-0", "2 @a-2"}},
-		"missing ones come first":      {replicas: 4, pods: []string{"0 @a-0 old", "1 @a-1"}, want: "create 2 3"},
-		"refused for want of room":     {replicas: 3, adapters: full, pods: []string{"0 @a-0 old", "1 @a-0 old", "2 @a-1 old", "3 refused"}, want: "remove 2"},
-		"refused, but there is room":   {replicas: 3, adapters: threeAdapters, pods: []string{"0 @a-0 old", "1 @a-0 old", "2 @a-1 old", "3 refused"}},
-		"refused for a minute":         {replicas: 3, adapters: threeAdapters, pods: []string{"0 @a-0 old", "1 @a-0 old", "2 @a-1 old", "3 refused age=60s"}, want: "remove 2"},
-		"its room is being taken":      {replicas: 3, adapters: full, pods: []string{"0 @a-0 old", "1 @a-0 old", "3 refused"}},
-		"without room and without one": {replicas: 4, adapters: full, pods: []string{"0 @a-0 old", "1 @a-0 old", "2 @a-1 old", "3 refused"}, want: "remove 2"},
-		"one waits that nobody tried":  {replicas: 4, adapters: full, pods: []string{"0 @a-0 old", "1 @a-0 old", "2 refused", "3"}},
-		"a quota has no room for one more": {
-			replicas: 2, refusal: &refusal{quota: true, generation: 7, until: noon.Add(time.Second)},
-			pods: []string{"0 @a-0 old", "1 @a-1 old"}, want: "remove 1",
-		},
-		"a PriorityClass that does not exist costs nobody anything": {
-			replicas: 2, refusal: &refusal{generation: 7, until: noon.Add(time.Second)}, pods: []string{"0 @a-0 old", "1 @a-1 old"},
-		},
-		"shrinking meanwhile":         {replicas: 1, pods: []string{"0 @a-0 old", "1 @a-1 old", "2 @a-2"}, want: "remove 2"},
-		"shrinking by one meanwhile":  {replicas: 2, pods: []string{"0 @a-0 old", "1 @a-1 old", "2 @a-2 old"}, want: "remove 2"},
-		"none":                        {replicas: 0, pods: []string{"0 @a-0 old"}, want: "remove 0"},
-		"of adapters that are gone":   {replicas: 2, pods: []string{"0 @a-0 old", "1 @a-9 old", "2 @a-2"}, want: "remove 1"},
-		"of adapters that are no use": {replicas: 2, adapters: []string{"a-0 unready", "a-1", "a-2"}, pods: []string{"0 @a-0 old", "1 @a-1 old", "2 @a-2"}, want: "remove 0"},
-		"where the fewest are, to keep the one too many for last": {
-			replicas: 6, pods: []string{"0 @a-0", "1 @a-0 old", "2 @a-0 old", "3 @a-1 old", "4 @a-1 old", "5 @a-2 old", "6 @a-2 old"}, want: "remove 6",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if tc.adapters == nil {
-				tc.adapters = threeAdapters
-			}
-			o := observed(xVPod(tc.replicas), adapterNodes(tc.adapters...), tc.pods...)
-			o.refusal = tc.refusal
-			if got := decide(o).String(); got != tc.want {
-				t.Errorf("plan %q, want %q", got, tc.want)
-			}
-		})
-	}
-}
-
 // Admission gives pods that ask for no PriorityClass the default one of the cluster, and may change a scheduler.
 func TestDecideLeavesAloneWhatAdmissionChanged(t *testing.T) {
 	v := xVPod(2, func(v *v1alpha1.VPod) { v.Spec.PriorityClassName = "" })
@@ -141,27 +85,6 @@ func TestDecideLeavesAloneWhatAdmissionChanged(t *testing.T) {
 	}
 	if p := decide(o); !p.isEmpty() {
 		t.Errorf("plan %q, want none", p)
-	}
-}
-
-func TestDecideRemembersARefusal(t *testing.T) {
-	for name, tc := range map[string]struct {
-		edit func(*refusal)
-		want string
-	}{
-		"it waits":               {edit: func(*refusal) {}, want: ""},
-		"its time has come":      {edit: func(r *refusal) { r.until = noon }, want: "create 2 3"},
-		"the spec is another":    {edit: func(r *refusal) { r.generation = 6 }, want: "create 2 3"},
-		"there are fewer of its": {edit: func(r *refusal) { r.alive = 3 }, want: "create 2 3"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := observed(xVPod(4), adapterNodes(threeAdapters...), "0 @a-0", "1 @a-1")
-			o.refusal = &refusal{generation: 7, alive: 2, until: noon.Add(time.Second)}
-			tc.edit(o.refusal)
-			if got := decide(o).String(); got != tc.want {
-				t.Errorf("plan %q, want %q", got, tc.want)
-			}
-		})
 	}
 }
 
@@ -219,21 +142,5 @@ func TestRelation(t *testing.T) {
 				t.Errorf("relation %d, want %d", got, tc.want)
 			}
 		})
-	}
-}
-
-func TestRefusalsGrowApart(t *testing.T) {
-	var r *refusal
-	var got []time.Duration
-	for range 9 {
-		r = r.after(errors.New("no"), noon)
-		got = append(got, r.until.Sub(noon))
-	}
-	want := []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60}
-	for i := range want {
-		want[i] *= time.Second
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("pauses (-want +got):\n%s", diff)
 	}
 }

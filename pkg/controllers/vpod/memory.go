@@ -14,6 +14,7 @@ import (
 type memory struct {
 	uid     types.UID
 	pace    pace
+	held    int
 	refusal *refusal
 }
 

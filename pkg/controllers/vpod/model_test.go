@@ -7,27 +7,31 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/placement"
 )
 
 // world is a VPod whose plans are carried out, and whose placeholders are placed by the scheduler's arithmetic.
 type world struct {
 	observation
-	rng     *rand.Rand
-	created int
+	adapters []*corev1.Node
+	rng      *rand.Rand
+	created  int
+	// thieves are other VPods that wait for room.
+	thieves int
 	history []string
 }
 
 func newWorld(rng *rand.Rand) *world {
 	w := &world{rng: rng}
-	w.observation = observed(xVPod(rng.IntN(12)), nil)
-	w.crowd.taken = map[string]int64{}
 	zones := 1 + rng.IntN(3)
 	for i := range 1 + rng.IntN(5) {
-		w.nodes = append(w.nodes, adapterNode(fmt.Sprintf("a-%d zone=z%d host=h%d room=%d", i, i%zones, i, 4+rng.IntN(8))))
+		w.adapters = append(w.adapters, adapterNode(fmt.Sprintf("a-%d zone=z%d host=h%d room=%d", i, i%zones, i, 4+rng.IntN(8))))
 	}
+	w.observation = observed(xVPod(rng.IntN(12)), w.adapters)
 	if rng.IntN(4) == 0 {
 		limitedTo(1 + rng.IntN(3))(w.vpod)
 	}
@@ -36,11 +40,17 @@ func newWorld(rng *rand.Rand) *world {
 
 // control carries out one plan, and says whether there was anything to do.
 func (w *world) control() bool {
+	w.held = w.hold(w.held)
 	p := decide(w.observation)
 	if p.isEmpty() {
 		return false
 	}
 	w.pods = without(w.pods, p.remove)
+	for _, pod := range p.remove {
+		if w.thieves > 0 && !isWaiting(pod) && w.rng.IntN(3) == 0 {
+			w.steal(pod.Spec.NodeName)
+		}
+	}
 	for _, pod := range p.mend {
 		mend(w.vpod, pod)
 	}
@@ -52,6 +62,25 @@ func (w *world) control() bool {
 	}
 	w.note("%s -> %s", p, w)
 	return true
+}
+
+// steal has another VPod take the room that a removed placeholder leaves.
+func (w *world) steal(node string) {
+	w.thieves--
+	w.takenByOthers(map[string]int64{node: w.census.others(node, client.ObjectKeyFromObject(w.vpod)) + 1})
+	w.note("another takes its room on %s", node)
+}
+
+// fill has another VPod take all the room that is left.
+func (w *world) fill() {
+	counts := w.counts()
+	for _, node := range w.adapters {
+		w.takenByOthers(map[string]int64{node.Name: capacityOf(node) - int64(counts[node.Name])})
+	}
+}
+
+func capacityOf(node *corev1.Node) int64 {
+	return node.Status.Allocatable.Name(v1alpha1.ResourceVReplicas, "").Value()
 }
 
 // schedule tries one of the placeholders that wait, and says whether that changed anything.
@@ -75,11 +104,12 @@ func (w *world) schedule() bool {
 func (w *world) choose() string {
 	v := placement.VPod{Namespace: "ns", Kind: v1alpha1.KindVPod, Name: "x"}
 	pool, counts := placement.NewPool(), w.counts()
-	for _, node := range w.nodes {
-		capacity := node.Status.Allocatable.Name(v1alpha1.ResourceVReplicas, "").Value()
+	for _, node := range w.adapters {
+		capacity := capacityOf(node)
 		pool.Put(placement.Adapter{
 			Name: node.Name, Ordinal: ordinalOf(node), Zone: node.Labels[corev1.LabelTopologyZone], Host: hostOf(node),
-			Capacity: capacity, Free: capacity - int64(counts[node.Name]),
+			Capacity: capacity,
+			Free:     capacity - int64(counts[node.Name]) - w.census.others(node.Name, client.ObjectKeyFromObject(w.vpod)),
 		}, map[placement.VPod]int{v: counts[node.Name]})
 	}
 	request := placement.Request{VPod: v, Size: 1}
@@ -93,11 +123,11 @@ func (w *world) choose() string {
 	return pool.At(slot).Name
 }
 
-// counts are the bound placeholders by adapter.
+// counts are the bound placeholders by adapter, as the scheduler counts: by the VPod that their label names.
 func (w *world) counts() map[string]int {
 	counts := map[string]int{}
-	for _, pod := range w.alive() {
-		if !isWaiting(pod) {
+	for _, pod := range w.pods {
+		if !isWaiting(pod) && pod.Labels[v1alpha1.LabelVPod] == "x" && !adapter.IsFinished(pod) {
 			counts[pod.Spec.NodeName]++
 		}
 	}
@@ -130,8 +160,8 @@ func (w *world) note(format string, args ...any) {
 // String tells how many are on each adapter, and how many wait.
 func (w *world) String() string {
 	counts := w.counts()
-	texts := make([]string, len(w.nodes))
-	for i, node := range w.nodes {
+	texts := make([]string, len(w.adapters))
+	for i, node := range w.adapters {
 		texts[i] = fmt.Sprint(counts[node.Name])
 	}
 	return fmt.Sprintf("%s+%d", strings.Join(texts, "/"), len(filter(w.alive(), isWaiting)))
@@ -143,10 +173,10 @@ func byZone(node *corev1.Node) string    { return node.Labels[corev1.LabelTopolo
 // skew is by how much domains differ, those left aside that have fewer because they are full.
 func (w *world) skew(by func(*corev1.Node) string) int {
 	counts, sums, room := w.counts(), map[string]int{}, map[string]int64{}
-	for _, node := range w.nodes {
+	for _, node := range w.adapters {
 		n := counts[node.Name]
 		sums[by(node)] += n
-		room[by(node)] += node.Status.Allocatable.Name(v1alpha1.ResourceVReplicas, "").Value() - int64(n)
+		room[by(node)] += capacityOf(node) - int64(n)
 	}
 	least, most := 1000, 0
 	for domain, n := range sums {

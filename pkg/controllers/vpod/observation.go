@@ -17,22 +17,18 @@ type observation struct {
 	vpod *v1alpha1.VPod
 	// pods are those that the VPod controls, those with its label, and those that were found to have a name that it wants.
 	pods []*corev1.Pod
-	// pool is nil if there is none; nodes are its adapters, whose ordinals are well formed.
-	pool  *v1alpha1.AdapterPool
-	nodes []*corev1.Node
-	// crowd is known only while a vreplica waits and its scheduler said why.
-	crowd crowd
+	// pool is nil if there is none.
+	pool *v1alpha1.AdapterPool
+	// nodes are the pool's adapters that pods are on, by name; their ordinals are well formed. empty: it has none at all.
+	nodes map[string]*corev1.Node
+	empty bool
+	// census is nil unless a vreplica waits and its scheduler said why.
+	census *census
+	// held is how many vreplicas were placed at best since a rollout began; 0 if there is none.
+	held int
 	// refusal is nil unless the API server refused to create a placeholder when it was last asked.
 	refusal *refusal
 	now     time.Time
-}
-
-// crowd is what others make of the pool.
-type crowd struct {
-	// taken is how much room of an adapter, by the name of its node, other VPods take.
-	taken map[string]int64
-	// homeless are the names of adapter pods that have no host, in order.
-	homeless []string
 }
 
 // desired is the number of vreplicas asked for. A spec without a number leaves it as it was: so a manifest without it, put
@@ -90,16 +86,12 @@ func (o observation) alive() []*corev1.Pod {
 	return alive
 }
 
-// adapters are the nodes of the pool by name.
-func (o observation) adapters() map[string]*corev1.Node {
-	nodes := make(map[string]*corev1.Node, len(o.nodes))
-	for _, node := range o.nodes {
-		nodes[node.Name] = node
-	}
-	return nodes
-}
-
 func isWaiting(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" }
+
+// isAdmitted says whether a placeholder is on an adapter, and not about to be failed because there is no room.
+func isAdmitted(pod *corev1.Pod) bool {
+	return !isWaiting(pod) && pod.Status.Phase == corev1.PodRunning
+}
 
 // isRefused says whether the scheduler tried a placeholder that waits, and found nothing for it.
 func isRefused(pod *corev1.Pod) bool {

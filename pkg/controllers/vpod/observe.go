@@ -1,7 +1,6 @@
 package vpod
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,10 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
-	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/controllers/informers"
 	"vpod.dev/vpod-scheduler/pkg/placement"
-	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
 
 // observe reads the cache, and shares what it reads with it.
@@ -28,6 +25,8 @@ func (r *reconciler) observe(ctx context.Context, vpod *v1alpha1.VPod, m *memory
 		return o, fmt.Errorf("listing the placeholders: %w", err)
 	}
 	o.pods = pointers(pods.Items)
+	m.held = o.hold(m.held)
+	o.held = m.held
 	pool := &v1alpha1.AdapterPool{}
 	switch err := r.cached.Get(ctx, client.ObjectKey{Name: vpod.Spec.PoolName}, pool); {
 	case err == nil:
@@ -35,53 +34,44 @@ func (r *reconciler) observe(ctx context.Context, vpod *v1alpha1.VPod, m *memory
 	case !apierrors.IsNotFound(err):
 		return o, fmt.Errorf("reading the pool: %w", err)
 	}
-	var nodes corev1.NodeList
-	ofPool := client.MatchingFields{informers.ByPool: vpod.Spec.PoolName}
-	err = r.cached.List(ctx, &nodes, ofPool, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return o, fmt.Errorf("listing the adapters of the pool: %w", err)
+	return r.observeAdapters(ctx, o)
+}
+
+// observeAdapters reads of the pool no more than what the placeholders need: a pool may have thousands of adapters.
+func (r *reconciler) observeAdapters(ctx context.Context, o observation) (observation, error) {
+	o.nodes, o.empty, o.census = map[string]*corev1.Node{}, false, nil
+	for _, pod := range o.pods {
+		if isWaiting(pod) || o.nodes[pod.Spec.NodeName] != nil {
+			continue
+		}
+		node := &corev1.Node{}
+		switch err := r.cached.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, node, client.UnsafeDisableDeepCopy); {
+		case err == nil && isAdapterOf(node, o.vpod.Spec.PoolName):
+			o.nodes[node.Name] = node
+		case client.IgnoreNotFound(err) != nil:
+			return o, fmt.Errorf("reading node %s: %w", pod.Spec.NodeName, err)
+		}
 	}
-	o.nodes = slices.DeleteFunc(pointers(nodes.Items), func(node *corev1.Node) bool {
-		_, err := placement.ParseOrdinal(node.Labels[v1alpha1.LabelOrdinal])
-		return err != nil
-	})
-	o.crowd, err = r.observeCrowd(ctx, o)
+	if len(o.nodes) == 0 {
+		var one corev1.NodeList
+		ofPool := client.MatchingFields{informers.ByPool: o.vpod.Spec.PoolName}
+		if err := r.cached.List(ctx, &one, ofPool, client.Limit(1), client.UnsafeDisableDeepCopy); err != nil {
+			return o, fmt.Errorf("listing the adapters of the pool: %w", err)
+		}
+		o.empty = len(one.Items) == 0
+	}
+	if o.pool == nil || !slices.ContainsFunc(o.pods, isRefused) {
+		return o, nil
+	}
+	var err error
+	o.census, err = r.censuses.of(ctx, o.pool, o.now)
 	return o, err
 }
 
-// observeCrowd reads all that the pool serves, and is left out while nobody is refused.
-func (r *reconciler) observeCrowd(ctx context.Context, o observation) (crowd, error) {
-	if !slices.ContainsFunc(o.pods, isRefused) {
-		return crowd{}, nil
-	}
-	c := crowd{taken: map[string]int64{}}
-	var pods corev1.PodList
-	ofPool := client.MatchingFields{informers.ByPool: o.vpod.Spec.PoolName}
-	if err := r.cached.List(ctx, &pods, ofPool, client.UnsafeDisableDeepCopy); err != nil {
-		return c, fmt.Errorf("listing the placeholders of the pool: %w", err)
-	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		isOwn := pod.Namespace == o.vpod.Namespace && o.relationTo(pod) == own
-		if !isWaiting(pod) && !isOwn && !adapter.IsFinished(pod) {
-			c.taken[pod.Spec.NodeName] += snapshot.Requested(pod, v1alpha1.ResourceVReplicas)
-		}
-	}
-	if o.pool == nil {
-		return c, nil
-	}
-	ref := o.pool.Spec.StatefulSetRef
-	ofSet := client.MatchingFields{informers.ByStatefulSet: informers.StatefulSetKey(ref.Namespace, ref.Name)}
-	if err := r.adapterPods.List(ctx, &pods, ofSet, client.UnsafeDisableDeepCopy); err != nil {
-		return c, fmt.Errorf("listing the adapter pods: %w", err)
-	}
-	for i := range pods.Items {
-		if isWaiting(&pods.Items[i]) {
-			c.homeless = append(c.homeless, pods.Items[i].Name)
-		}
-	}
-	slices.SortFunc(c.homeless, compareOrdinals)
-	return c, nil
+// isAdapterOf says whether a node is an adapter of a pool, by its labels, as the scheduler sees it.
+func isAdapterOf(node *corev1.Node, pool string) bool {
+	_, err := placement.ParseOrdinal(node.Labels[v1alpha1.LabelOrdinal])
+	return node.Labels[v1alpha1.LabelPool] == pool && err == nil
 }
 
 // confirm replaces what the cache says of the VPod and its placeholders by what is. ok is false if the VPod is not there
@@ -118,15 +108,8 @@ func (r *reconciler) confirm(ctx context.Context, o observation) (confirmed obse
 			return o, false, fmt.Errorf("reading placeholder %s again: %w", pod.Name, err)
 		}
 	}
-	o.crowd, err = r.observeCrowd(ctx, o)
+	o, err = r.observeAdapters(ctx, o)
 	return o, err == nil, err
-}
-
-// compareOrdinals orders the names of adapters.
-func compareOrdinals(a, b string) int {
-	_, i, _ := adapter.Parse(a)
-	_, j, _ := adapter.Parse(b)
-	return cmp.Or(cmp.Compare(i, j), cmp.Compare(a, b))
 }
 
 func pointers[T any](items []T) []*T {

@@ -24,7 +24,7 @@ func writes(placed, ready time.Duration) []float64 {
 		case now > placed:
 			change = minor
 		}
-		if p.wait(change, noon.Add(now)) == 0 {
+		if p = p.notice(noon.Add(now)); p.wait(change, noon.Add(now)) == 0 {
 			p = p.wrote(noon.Add(now))
 			at = append(at, now.Seconds())
 		}
@@ -39,14 +39,14 @@ func TestPace_C44(t *testing.T) {
 		placed, ready time.Duration
 		want          []float64
 	}{
-		"at once":                          {placed: 0, ready: 0, want: []float64{0}},
-		"within 1 s":                       {placed: s, ready: s, want: []float64{0, 1}},
-		"within 8 s":                       {placed: 8 * s, ready: 8 * s, want: []float64{0, 2, 6, 8}},
-		"within 22 s":                      {placed: 22 * s, ready: 22 * s, want: []float64{0, 2, 6, 14, 22}},
-		"within 40 s":                      {placed: 40 * s, ready: 40 * s, want: []float64{0, 2, 6, 14, 22, 30, 38, 40}},
-		"at once, and ready one by one":    {placed: 0, ready: 44 * s, want: []float64{0, 15, 30, 44}},
-		"within 8 s and ready one by one":  {placed: 8 * s, ready: 30 * s, want: []float64{0, 2, 6, 21, 30}},
-		"within 14 s and ready one by one": {placed: 14 * s, ready: 29 * s, want: []float64{0, 2, 6, 14, 29}},
+		"at once":                       {placed: 0, ready: 0, want: []float64{0}},
+		"within 1 s":                    {placed: s, ready: s, want: []float64{0, 1}},
+		"within 8 s":                    {placed: 8 * s, ready: 8 * s, want: []float64{0, 2, 8}},
+		"within 22 s":                   {placed: 22 * s, ready: 22 * s, want: []float64{0, 2, 8, 22}},
+		"within 38 s":                   {placed: 38 * s, ready: 38 * s, want: []float64{0, 2, 8, 23, 38}},
+		"within 60 s":                   {placed: 60 * s, ready: 60 * s, want: []float64{0, 2, 8, 23, 38, 53, 60}},
+		"at once, and ready one by one": {placed: 0, ready: 44 * s, want: []float64{0, 15, 30, 44}},
+		"within 7 s, and the same":      {placed: 7 * s, ready: 30 * s, want: []float64{0, 2, 17, 30}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, writes(tc.placed, tc.ready)); diff != "" {
@@ -57,27 +57,35 @@ func TestPace_C44(t *testing.T) {
 }
 
 func TestPaceStartsAnewAfterQuiet(t *testing.T) {
-	p := pace{}.wrote(noon).wrote(noon.Add(time.Second)).wrote(noon.Add(2 * time.Second))
-	for after, want := range map[time.Duration]map[weight]time.Duration{
-		0:                {major: 8 * time.Second, minor: 15 * time.Second},
-		5 * time.Second:  {major: 3 * time.Second, minor: 10 * time.Second},
-		8 * time.Second:  {major: 0, minor: 7 * time.Second},
-		15 * time.Second: {major: 0, minor: 0},
+	at := func(seconds float64) time.Time { return noon.Add(time.Duration(seconds * float64(time.Second))) }
+	// Three writes, and a change that waits at 5 s.
+	p := pace{}
+	for _, now := range []float64{0, 1, 2} {
+		p = p.notice(at(now)).wrote(at(now))
+	}
+	p = p.notice(at(5))
+	for name, tc := range map[string]struct {
+		change weight
+		now    float64
+		want   time.Duration
+	}{
+		"a minor change":       {change: minor, now: 5, want: 12 * time.Second},
+		"a major one":          {change: major, now: 5, want: 12 * time.Second},
+		"trouble":              {change: trouble, now: 3, want: time.Second},
+		"an urgent one":        {change: urgent, now: 5},
+		"after 9 s of quiet":   {change: major, now: 14, want: 3 * time.Second},
+		"after 10 s of quiet":  {change: major, now: 15},
+		"a minor one then":     {change: minor, now: 15, want: 2 * time.Second},
+		"after the whole time": {change: minor, now: 17},
 	} {
-		for change, want := range want {
-			if got := p.wait(change, noon.Add(2*time.Second+after)); got != want {
-				t.Errorf("after %v of quiet a change of weight %d waits %v, want %v", after, change, got, want)
-			}
+		if got := p.notice(at(tc.now)).wait(tc.change, at(tc.now)); got != tc.want {
+			t.Errorf("%s waits %v, want %v", name, got, tc.want)
 		}
 	}
-	// After a quiet time the second write waits as briefly as at first, after a short one as long as before.
-	for after, want := range map[time.Duration]time.Duration{10 * time.Second: paceFirst, 9 * time.Second: paceMost} {
-		now := noon.Add(2*time.Second + after)
-		if got := p.wrote(now).wait(major, now); got != want {
-			t.Errorf("a write after %v is followed by a pause of %v, want %v", after, got, want)
-		}
+	if got := p.notice(at(15)).wrote(at(15)).notice(at(16)).wait(major, at(16)); got != time.Second {
+		t.Errorf("after a first write the next waits %v", got)
 	}
-	if got := (pace{}).wait(minor, noon); got != 0 {
+	if got := (pace{}).notice(noon).wait(minor, noon); got != 0 {
 		t.Errorf("the first write of all waits %v", got)
 	}
 }
@@ -98,6 +106,13 @@ func TestWeigh(t *testing.T) {
 			s.Conditions = append(s.Conditions, condition(v1alpha1.ConditionReady, status, reason, message))
 		}
 	}
+	scheduled := func(status metav1.ConditionStatus, reason string) func(*v1alpha1.VPodStatus) {
+		return func(s *v1alpha1.VPodStatus) {
+			s.Conditions = append(s.Conditions, condition(v1alpha1.ConditionScheduled, status, reason, ""))
+		}
+	}
+	all, waits := scheduled("True", v1alpha1.ReasonAllScheduled), scheduled("False", v1alpha1.ReasonScheduling)
+	full, limited := scheduled("False", v1alpha1.ReasonNoRoom), scheduled("False", v1alpha1.ReasonAdapterLimit)
 	ready, unready := says("True", v1alpha1.ReasonAllReady, ""), says("False", v1alpha1.ReasonAdaptersNotReady, "s-0")
 	for name, tc := range map[string]struct {
 		was, is v1alpha1.VPodStatus
@@ -109,6 +124,12 @@ func TestWeigh(t *testing.T) {
 		"another adapter more": {was: status(func(s *v1alpha1.VPodStatus) { s.Placements = s.Placements[:1] }), is: status(), want: major},
 		"one less is ready":    {was: status(ready), is: status(unready), want: major},
 		"for another reason":   {was: status(unready), is: status(says("False", v1alpha1.ReasonNotScheduled, "s-0")), want: major},
+		"no room":              {was: status(waits), is: status(full), want: trouble},
+		"no room any more":     {was: status(all), is: status(full), want: trouble},
+		"another trouble":      {was: status(full), is: status(limited), want: trouble},
+		"the same trouble":     {was: status(full), is: status(full), want: minor},
+		"trouble is over":      {was: status(full), is: status(waits), want: major},
+		"all are placed":       {was: status(waits), is: status(all), want: major},
 		"another spec":         {was: status(), is: status(func(s *v1alpha1.VPodStatus) { s.ObservedGeneration++ }), want: urgent},
 		"all are ready":        {was: status(unready), is: status(ready), want: urgent},
 		"one less is placed":   {was: status(), is: status(func(s *v1alpha1.VPodStatus) { s.Placements[0].VReplicas-- }), want: urgent},

@@ -117,3 +117,23 @@ func TestRolloutIsOneByOneAndEndsEven(t *testing.T) {
 		return nil
 	})
 }
+
+// G4: where others wait for the room that a rollout gives up, it costs one placement at most.
+func TestRolloutLosesAtMostOneToOthers(t *testing.T) {
+	everyWorld(t, func(w *world) error {
+		if err := w.settle(w.always); err != nil {
+			return err
+		}
+		w.fill()
+		w.thieves = w.rng.IntN(10)
+		placed := len(w.tally().placed)
+		w.vpod.Spec.PriorityClassName = "newer"
+		w.note("rollout of %s", w)
+		return w.settle(func() error {
+			if n := len(filter(w.alive(), isAdmitted)); n < placed-1 {
+				return fmt.Errorf("%d are placed, %d were", n, placed)
+			}
+			return nil
+		})
+	})
+}

@@ -50,7 +50,7 @@ func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.R
 		klog.FromContext(ctx).V(3).Info("Trying again, because something changed meanwhile", "reason", err.Error())
 		return ctrl.Result{RequeueAfter: retryConflict}, nil
 	}
-	return ctrl.Result{RequeueAfter: soonest(pause, o.wake(), o.retry())}, err
+	return ctrl.Result{RequeueAfter: soonest(pause, o.wake(), o.retry(), o.census.expires(o.now))}, err
 }
 
 // enforce makes what is what is wanted, and returns what is known then. What the API server refuses is no error.
@@ -94,6 +94,7 @@ func (r *reconciler) publish(ctx context.Context, o observation, m *memory) (pau
 	if apiequality.Semantic.DeepEqual(o.vpod.Status, status) {
 		return 0, nil
 	}
+	m.pace = m.pace.notice(o.now)
 	if pause := m.pace.wait(weigh(o.vpod.Status, status), o.now); pause > 0 {
 		return pause, nil
 	}

@@ -12,20 +12,29 @@ import (
 const patience = time.Minute
 
 // rollout replaces one by one the bound placeholders that have another PriorityClass than their VPod: one more is created,
-// and when it is bound, an outdated one is removed. So no more than one more than asked for exists, and no fewer serve.
+// and when it is placed, an outdated one is removed. So no more than one more than asked for exists, and no fewer serve.
 // even: there are exactly as many as asked for.
 //
 // A placeholder that finds no room is not waited for: the room of an outdated one is what it needs. The same holds where a
-// ResourceQuota leaves none for one more.
+// ResourceQuota leaves none for one more. Should another VPod get that room, no more is given up.
 func (o observation) rollout(alive, outdated []*corev1.Pod, even bool) (remove []*corev1.Pod, missing int) {
-	waiting := filter(alive, isWaiting)
+	waiting := filter(without(alive, outdated), func(pod *corev1.Pod) bool { return !isAdmitted(pod) })
 	switch {
-	case len(waiting) > 0 && !o.isStuck(waiting):
+	case len(waiting) > 0 && (len(filter(alive, isAdmitted)) < o.held || !o.isStuck(waiting)):
 		return nil, 0
 	case len(waiting) == 0 && even && (o.refusal == nil || !o.refusal.quota):
 		return nil, 1
 	}
 	return []*corev1.Pod{o.leastMissed(alive, outdated)}, 0
+}
+
+// hold is how many vreplicas are placed, or were before in the course of a rollout, as far as they are asked for.
+func (o observation) hold(before int) int {
+	alive := o.alive()
+	if !slices.ContainsFunc(alive, func(pod *corev1.Pod) bool { return otherPriority(o.vpod, pod) }) {
+		return 0
+	}
+	return min(max(before, len(filter(alive, isAdmitted))), desired(o.vpod))
 }
 
 // isStuck says whether placeholders that wait will find no room by themselves. What the scheduler said may be from before
@@ -35,7 +44,7 @@ func (o observation) isStuck(waiting []*corev1.Pod) bool {
 		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
 	})
 	isAllRefused := !slices.ContainsFunc(waiting, func(pod *corev1.Pod) bool { return !isRefused(pod) })
-	return isAllRefused && (o.room().eligible == 0 || o.now.Sub(youngest.CreationTimestamp.Time) >= patience)
+	return isAllRefused && o.census != nil && (o.room().eligible == 0 || o.now.Sub(youngest.CreationTimestamp.Time) >= patience)
 }
 
 // leastMissed picks one of the outdated placeholders. The order is total:
@@ -47,17 +56,16 @@ func (o observation) isStuck(waiting []*corev1.Pod) bool {
 // lose one: so what is replaced last is where one too many is while there is one more than asked for, and its removal
 // leaves an even spread behind.
 func (o observation) leastMissed(alive, outdated []*corev1.Pod) *corev1.Pod {
-	nodes := o.adapters()
 	zones, hosts, adapters := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, pod := range alive {
-		if node := nodes[pod.Spec.NodeName]; node != nil {
+		if node := o.nodes[pod.Spec.NodeName]; node != nil {
 			zones[node.Labels[corev1.LabelTopologyZone]]++
 			hosts[hostOf(node)]++
 			adapters[node.Name]++
 		}
 	}
 	return slices.MinFunc(outdated, func(a, b *corev1.Pod) int {
-		x, y := nodes[a.Spec.NodeName], nodes[b.Spec.NodeName]
+		x, y := o.nodes[a.Spec.NodeName], o.nodes[b.Spec.NodeName]
 		if x == nil || y == nil {
 			return cmp.Or(compareBools(x != nil, y != nil), o.compareIndices(b, a))
 		}

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
@@ -36,34 +37,32 @@ func (r room) mayUseMore(vpod *v1alpha1.VPod) bool {
 
 // room counts. Terminating vreplicas hold their room until they are gone, but no longer make an adapter one of the VPod's.
 func (o observation) room() room {
-	taken, serves := map[string]int64{}, map[string]bool{}
-	for name, n := range o.crowd.taken {
-		taken[name] = n
-	}
+	own, serves := map[string]int64{}, map[string]bool{}
 	for _, pod := range o.pods {
-		if o.relationTo(pod) != own || adapter.IsFinished(pod) {
+		if pod.Labels[v1alpha1.LabelVPod] != o.vpod.Name || isWaiting(pod) || adapter.IsFinished(pod) {
 			continue
 		}
-		taken[pod.Spec.NodeName] += snapshot.Requested(pod, v1alpha1.ResourceVReplicas)
+		own[pod.Spec.NodeName] += snapshot.Requested(pod, v1alpha1.ResourceVReplicas)
 		serves[pod.Spec.NodeName] = serves[pod.Spec.NodeName] || pod.DeletionTimestamp == nil
 	}
 	var r room
-	for _, node := range o.nodes {
+	for _, node := range o.census.nodes {
 		if serves[node.Name] {
 			r.serving = append(r.serving, node)
 		}
 	}
 	slices.SortFunc(r.serving, compareAdapters)
-	for _, node := range o.nodes {
+	for _, node := range o.census.nodes {
 		if !isOpen(node) {
 			r.closed++
 			continue
 		}
 		r.open++
 		capacity := node.Status.Allocatable.Name(v1alpha1.ResourceVReplicas, "").Value()
+		taken := own[node.Name] + o.census.others(node.Name, client.ObjectKeyFromObject(o.vpod))
 		r.capacity += capacity
-		r.taken += taken[node.Name]
-		if taken[node.Name] < capacity && (serves[node.Name] || r.mayUseMore(o.vpod)) {
+		r.taken += taken
+		if taken < capacity && (serves[node.Name] || r.mayUseMore(o.vpod)) {
 			r.eligible++
 		}
 	}

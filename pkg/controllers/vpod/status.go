@@ -29,10 +29,9 @@ func (t tally) waiting() int { return t.desired - len(t.placed) }
 
 func (o observation) tally() tally {
 	t := tally{desired: desired(o.vpod), alive: o.alive()}
-	nodes := o.adapters()
 	if o.pool != nil {
 		t.placed = filter(t.alive, func(pod *corev1.Pod) bool {
-			return nodes[pod.Spec.NodeName] != nil && pod.Status.Phase == corev1.PodRunning
+			return o.nodes[pod.Spec.NodeName] != nil && isAdmitted(pod)
 		})
 	}
 	if surplus := len(t.placed) - t.desired; surplus > 0 {
@@ -67,9 +66,9 @@ func (o observation) status() v1alpha1.VPodStatus {
 
 // placements tell which adapter serves how many, by ordinal.
 func (o observation) placements(placed []*corev1.Pod) []v1alpha1.Placement {
-	nodes, counts := o.adapters(), map[int]int32{}
+	counts := map[int]int32{}
 	for _, pod := range placed {
-		counts[ordinalOf(nodes[pod.Spec.NodeName])]++
+		counts[ordinalOf(o.nodes[pod.Spec.NodeName])]++
 	}
 	var placements []v1alpha1.Placement
 	for _, ordinal := range slices.Sorted(maps.Keys(counts)) {
@@ -91,6 +90,8 @@ const (
 	minor weight = iota
 	// major changes are of placements and of the state of a condition, which programs go by.
 	major
+	// trouble is a reason to wait that was not there before.
+	trouble
 	// urgent changes answer a change of the spec, say that all is well, or take back a placement that somebody believes in.
 	urgent
 )
@@ -102,10 +103,21 @@ func weigh(was, is v1alpha1.VPodStatus) weight {
 			!apimeta.IsStatusConditionTrue(was.Conditions, v1alpha1.ConditionReady),
 		takesBack(was.Placements, is.Placements):
 		return urgent
+	case reasonToWait(is) != "" && reasonToWait(is) != reasonToWait(was):
+		return trouble
 	case !slices.Equal(was.Placements, is.Placements), !slices.Equal(states(was.Conditions), states(is.Conditions)):
 		return major
 	}
 	return minor
+}
+
+// reasonToWait is why vreplicas wait, or "" if it is only a matter of time.
+func reasonToWait(s v1alpha1.VPodStatus) string {
+	c := apimeta.FindStatusCondition(s.Conditions, v1alpha1.ConditionScheduled)
+	if c == nil || c.Status == metav1.ConditionTrue || c.Reason == v1alpha1.ReasonScheduling {
+		return ""
+	}
+	return c.Reason
 }
 
 // takesBack says whether an adapter serves fewer than before.

@@ -31,13 +31,12 @@ func removal(pool *v1alpha1.AdapterPool) placement.Weights {
 
 // victims picks n placeholders to remove when a VPod shrinks.
 func (o observation) victims(pods []*corev1.Pod, n int) []*corev1.Pod {
-	nodes := o.adapters()
 	byName := make(map[string]*corev1.Pod, len(pods))
 	candidates := make([]placement.Candidate, 0, len(pods))
 	for _, pod := range pods {
 		byName[pod.Name] = pod
 		index, _ := indexOf(o.vpod.Name, pod.Name)
-		node := nodes[pod.Spec.NodeName]
+		node := o.nodes[pod.Spec.NodeName]
 		candidates = append(candidates, placement.Candidate{
 			ID: pod.Name, Index: index, Adapter: pod.Spec.NodeName, Ready: node != nil && isNodeReady(node),
 		})

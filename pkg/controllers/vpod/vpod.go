@@ -49,7 +49,7 @@ type reconciler struct {
 	// cached reads what may be late, live what is.
 	cached, live client.Reader
 	writer       client.Client
-	adapterPods  client.Reader
+	censuses     censuses
 	events       recorder.EventRecorder
 	clock        clock.PassiveClock
 	memories     memories
@@ -61,12 +61,12 @@ func Add(mgr ctrl.Manager, c Config) error {
 		return fmt.Errorf("registering the metrics of VPods: %w", err)
 	}
 	r := &reconciler{
-		cached:      mgr.GetClient(),
-		live:        mgr.GetAPIReader(),
-		writer:      mgr.GetClient(),
-		adapterPods: c.AdapterPods.GetClient(),
-		events:      mgr.GetEventRecorder(v1alpha1.ControllerName),
-		clock:       c.Clock,
+		cached:   mgr.GetClient(),
+		live:     mgr.GetAPIReader(),
+		writer:   mgr.GetClient(),
+		censuses: censuses{cached: mgr.GetClient(), adapterPods: c.AdapterPods.GetClient()},
+		events:   mgr.GetEventRecorder(v1alpha1.ControllerName),
+		clock:    c.Clock,
 	}
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named(name).

@@ -98,8 +98,8 @@ func adapterNodes(texts ...string) []*corev1.Node {
 	return nodes
 }
 
-// pod reads a placeholder of a VPod: its index, then "@a-0" where it is bound to, and in any order "unadmitted", "ready", "refused" by the
-// scheduler, "failed", "terminating", "old" in its PriorityClass, "unprofiled" for another scheduler, "age=70s", and what
+// pod reads a placeholder of a VPod: its index, then "@a-0" where it is bound to, and in any order "unadmitted", "ready",
+// "refused" by the scheduler, "failed", "terminating", "old" in its PriorityClass, "unprofiled" for another scheduler, "age=70s", and what
 // makes it somebody else's or unlike a placeholder: "inherited", "orphan", "stranger", "mislabelled", "unlabelled".
 func pod(v *v1alpha1.VPod, text string) *corev1.Pod {
 	words := strings.Fields(text)
@@ -157,11 +157,22 @@ func pod(v *v1alpha1.VPod, text string) *corev1.Pod {
 
 // observed is an observation at noon.
 func observed(v *v1alpha1.VPod, nodes []*corev1.Node, pods ...string) observation {
-	o := observation{vpod: v, pool: poolA(), nodes: nodes, now: noon}
+	o := observation{vpod: v, pool: poolA(), nodes: map[string]*corev1.Node{}, empty: len(nodes) == 0, now: noon}
+	for _, node := range nodes {
+		o.nodes[node.Name] = node
+	}
+	o.census = &census{taken: noon, nodes: nodes, served: map[string]map[types.NamespacedName]int64{}}
 	for _, text := range pods {
 		o.pods = append(o.pods, pod(v, text))
 	}
 	return o
+}
+
+// takenByOthers has other VPods take room of adapters.
+func (o observation) takenByOthers(taken map[string]int64) {
+	for node, n := range taken {
+		o.census.served[node] = map[types.NamespacedName]int64{{Namespace: "ns", Name: "y"}: n}
+	}
 }
 
 // String tells a plan by indices: "remove 3 4, mend 0, create 5".
