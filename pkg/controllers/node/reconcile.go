@@ -66,12 +66,13 @@ func (r *reconciler) reconcile(ctx context.Context, id adapter.ID) (decision, er
 	if s, err = r.observe(ctx, id, r.live, r.live); err != nil {
 		return d, err
 	}
-	if d = decide(s, r.version, r.clock.Now()); len(d.move) == 0 {
+	now := r.clock.Now()
+	if d = decide(s, r.version, now); len(d.move) == 0 {
 		klog.FromContext(ctx).V(3).Info("Moving nothing, because the cache was behind")
 		d.after = soon
 		return d, nil
 	}
-	return d, r.move(ctx, id, node, d)
+	return d, r.move(ctx, id, node, d, now)
 }
 
 // beat has the heartbeats follow the virtual node.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -13,6 +14,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
 
 // write makes a virtual node what it should be, and returns it. nil stands for no node.
@@ -94,11 +96,17 @@ func (r *reconciler) tell(was, is *corev1.Node) {
 	}
 }
 
-// move deletes placeholders, so that they are placed elsewhere. One that cannot be deleted does not stop the others.
-func (r *reconciler) move(ctx context.Context, id adapter.ID, node *corev1.Node, d decision) error {
+var errOutdated = errors.New("what was decided is too old to be carried out")
+
+// move deletes placeholders, as was decided at a time, so that they are placed elsewhere. One that cannot be deleted does not stop the others.
+func (r *reconciler) move(ctx context.Context, id adapter.ID, node *corev1.Node, d decision, decided time.Time) error {
 	moved := 0
 	var errs []error
 	for _, pod := range d.move {
+		if r.clock.Since(decided) > retry.PlanLife {
+			errs = append(errs, errOutdated)
+			break
+		}
 		err := r.client.Delete(ctx, pod.DeepCopy(), client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
 		switch {
 		case err == nil:

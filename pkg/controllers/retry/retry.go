@@ -1,4 +1,4 @@
-// Package retry says how soon the controllers try again.
+// Package retry says how soon the controllers try again, and how long they may go on with what they decided.
 package retry
 
 import (
@@ -7,6 +7,11 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
+
+// PlanLife is how long after it was decided what cannot be undone may still be done. It is well below the duration of the
+// lease, which is 15 s by default: a leader that was frozen until another one leads, and goes on before it finds out, does
+// no harm any more.
+const PlanLife = 5 * time.Second
 
 // Limiter has an object tried again soon after an error, and then after twice as long each time. The longest wait is short,
 // so that everything is repaired soon after an outage of the API server, however long that was.

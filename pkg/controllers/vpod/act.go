@@ -6,26 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
 
-const (
-	// parallel is the most requests that are under way at once for one VPod.
-	parallel = 10
-	// planLife is how long after the observation anything is created or removed. It is well below the duration of the lease,
-	// which is 15 s by default: a leader that was frozen until another one leads, and goes on before it finds out, does no
-	// harm any more.
-	planLife = 5 * time.Second
-)
+// parallel is the most requests that are under way at once for one VPod.
+const parallel = 10
 
 var errOutdated = errors.New("the plan is too old to be carried out")
 
-func (r *reconciler) isOutdated(o observation) bool { return r.clock.Since(o.now) > planLife }
+func (r *reconciler) isOutdated(o observation) bool { return r.clock.Since(o.now) > retry.PlanLife }
 
 // act carries a plan out and returns what is known afterwards, also if it failed half-way. The plan is made again where a
 // name that was to be created turned out to be taken.

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 )
 
 // mostNames is how many names a message lists.
@@ -86,7 +87,7 @@ func (o observation) noRoom(t tally, r room, refused []*corev1.Pod) string {
 		why += "; without a host: " + list(o.census.homeless)
 	}
 	oldest := slices.MinFunc(refused, compareAges)
-	if said := podCondition(oldest, corev1.PodScheduled).Message; said != "" {
+	if said := adapter.PodCondition(oldest, corev1.PodScheduled).Message; said != "" {
 		why += fmt.Sprintf(". The scheduler says of %s: %s", oldest.Name, said)
 	}
 	return why

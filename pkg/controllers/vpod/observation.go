@@ -1,7 +1,6 @@
 package vpod
 
 import (
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -95,32 +94,13 @@ func isAdmitted(pod *corev1.Pod) bool {
 
 // isRefused says whether the scheduler tried a placeholder that waits, and found nothing for it.
 func isRefused(pod *corev1.Pod) bool {
-	c := podCondition(pod, corev1.PodScheduled)
+	c := adapter.PodCondition(pod, corev1.PodScheduled)
 	return isWaiting(pod) && c != nil && c.Status == corev1.ConditionFalse
 }
 
 // isUntried says whether no scheduler has said anything of a placeholder that waits.
 func isUntried(pod *corev1.Pod) bool {
-	return isWaiting(pod) && podCondition(pod, corev1.PodScheduled) == nil
-}
-
-func isPodReady(pod *corev1.Pod) bool {
-	c := podCondition(pod, corev1.PodReady)
-	return c != nil && c.Status == corev1.ConditionTrue
-}
-
-func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
-	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind })
-	if i < 0 {
-		return nil
-	}
-	return &pod.Status.Conditions[i]
-}
-
-func isNodeReady(node *corev1.Node) bool {
-	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	})
+	return isWaiting(pod) && adapter.PodCondition(pod, corev1.PodScheduled) == nil
 }
 
 // filter returns the pods for which holds is true.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 )
 
 // patience is how long somebody who should act is given before that is taken for silence.
@@ -70,7 +72,7 @@ func (o observation) leastMissed(alive, outdated []*corev1.Pod) *corev1.Pod {
 			return cmp.Or(compareBools(x != nil, y != nil), o.compareIndices(b, a))
 		}
 		return cmp.Or(
-			compareBools(isNodeReady(x), isNodeReady(y)),
+			compareBools(adapter.IsNodeReady(x), adapter.IsNodeReady(y)),
 			cmp.Compare(adapters[x.Name], adapters[y.Name]),
 			cmp.Compare(zones[x.Labels[corev1.LabelTopologyZone]], zones[y.Labels[corev1.LabelTopologyZone]]),
 			cmp.Compare(hosts[hostOf(x)], hosts[hostOf(y)]),

@@ -38,7 +38,7 @@ func (o observation) tally() tally {
 		// They are about to be removed; until then, nobody is to be told of more than was asked for.
 		t.placed = without(t.placed, o.victims(t.placed, surplus))
 	}
-	t.ready = filter(t.placed, isPodReady)
+	t.ready = filter(t.placed, adapter.IsPodReady)
 	return t
 }
 

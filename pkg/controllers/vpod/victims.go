@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/placement"
 )
 
@@ -38,7 +39,7 @@ func (o observation) victims(pods []*corev1.Pod, n int) []*corev1.Pod {
 		index, _ := indexOf(o.vpod.Name, pod.Name)
 		node := o.nodes[pod.Spec.NodeName]
 		candidates = append(candidates, placement.Candidate{
-			ID: pod.Name, Index: index, Adapter: pod.Spec.NodeName, Ready: node != nil && isNodeReady(node),
+			ID: pod.Name, Index: index, Adapter: pod.Spec.NodeName, Ready: node != nil && adapter.IsNodeReady(node),
 		})
 	}
 	var victims []*corev1.Pod

@@ -11,10 +11,8 @@ package vpod
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -22,19 +20,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/recorder"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
 
 const (
 	name = "vpod"
 	// workers is how many VPods are reconciled at once: one that creates thousands of placeholders holds up no other.
 	workers = 8
-	// After an error a VPod is tried again soon, and within retryMost once an outage is over.
-	retryFirst = 5 * time.Millisecond
-	retryMost  = 30 * time.Second
 )
 
 // Config is what the controller needs beside the manager.
@@ -77,8 +72,7 @@ func Add(mgr ctrl.Manager, c Config) error {
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.servedByNode), builder.WithPredicates(nodeCameOrWent())).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: workers,
-			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
-				retryFirst, retryMost),
+			RateLimiter:             retry.Limiter(),
 		}).
 		Complete(r)
 	if err != nil {
