@@ -16,7 +16,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
@@ -45,6 +47,8 @@ func (l *Lab) connect() error {
 	if l.client, err = kubernetes.NewForConfig(l.config); err != nil {
 		return fmt.Errorf("making the admin client: %w", err)
 	}
+	// Else the library complains that nobody has told it where to log.
+	log.SetLogger(klog.Background())
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		return fmt.Errorf("building the scheme: %w", err)
