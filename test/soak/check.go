@@ -87,6 +87,7 @@ func (w *world) checkPlaceholders(f *findings) {
 			f.add("placeholders", "%s is %s and was not replaced", key(p), p.Status.Phase)
 		case vpod != nil:
 			checkShape(f, vpod, p)
+			w.checkClass(f, vpod, p)
 		}
 		if p.Spec.NodeName != "" && !isFinished(p) {
 			w.checkServed(f, p)
@@ -110,11 +111,19 @@ func checkShape(f *findings, vpod *v1alpha1.VPod, p *corev1.Pod) {
 	if p.Annotations[v1alpha1.AnnotationMaxAdapters] != limit {
 		f.add("placeholders", "%s has the limit %q, its VPod %q", key(p), p.Annotations[v1alpha1.AnnotationMaxAdapters], limit)
 	}
-	if p.Spec.PriorityClassName != vpod.Spec.PriorityClassName {
-		f.add("placeholders", "%s has the class %q, its VPod %q", key(p), p.Spec.PriorityClassName, vpod.Spec.PriorityClassName)
-	}
 	if p.Spec.NodeName == "" && p.Spec.SchedulerName != vpod.Spec.SchedulerName {
 		f.add("placeholders", "%s waits for %q, its VPod wants %q", key(p), p.Spec.SchedulerName, vpod.Spec.SchedulerName)
+	}
+}
+
+// checkClass looks for placeholders of a former PriorityClass. Those that are placed are replaced one by one, and where one
+// finds no room, the others stay.
+func (w *world) checkClass(f *findings, vpod *v1alpha1.VPod, p *corev1.Pod) {
+	mayWait := p.Spec.NodeName != "" && slices.ContainsFunc(w.pods, func(o *corev1.Pod) bool {
+		return owner(o) == vpod.UID && isAlive(o) && o.Spec.NodeName == ""
+	})
+	if p.Spec.PriorityClassName != vpod.Spec.PriorityClassName && !mayWait {
+		f.add("placeholders", "%s has the class %q, its VPod %q", key(p), p.Spec.PriorityClassName, vpod.Spec.PriorityClassName)
 	}
 }
 

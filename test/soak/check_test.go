@@ -26,6 +26,11 @@ func TestCheckFindsNothingWhereAllIsWell(t *testing.T) {
 			w.pod("guest-4").Status.Phase = corev1.PodFailed
 			w.pools["p"].Status.Used--
 		},
+		"a new class, and one waits": func(w *world) {
+			w.waits(4)
+			w.vpods["x"].Spec.PriorityClassName = "high"
+			w.pod("x-vreplica-2").Spec.PriorityClassName = "high"
+		},
 		"a limit, and one waits":  func(w *world) { w.waits(0); w.limit(1); w.crowd1() },
 		"another scheduler's pod": func(w *world) { w.pods = append(w.pods, plainPod("h-0")) },
 	} {
@@ -59,6 +64,7 @@ func TestCheckFindsEachBreach(t *testing.T) {
 		"never served":                 {func(w *world) { w.pod("x-vreplica-0").Status.Phase = corev1.PodPending }, "placeholders: ns/x-vreplica-0 is on p-0 and Pending"},
 		"not ready":                    {func(w *world) { w.pod("x-vreplica-0").Status = runs(false) }, "placeholders: ns/x-vreplica-0: ready is false, of its adapter p-0 it is true"},
 		"other class":                  {func(w *world) { w.vpods["x"].Spec.PriorityClassName = "high" }, `placeholders: ns/x-vreplica-0 has the class "", its VPod "high"`},
+		"other class, waiting":         {func(w *world) { w.waits(4); w.vpods["x"].Spec.PriorityClassName = "high" }, `placeholders: ns/x-vreplica-2 has the class "", its VPod "high"`},
 		"other limit":                  {func(w *world) { w.vpods["x"].Spec.MaxAdapters = new(int32(2)) }, `placeholders: ns/x-vreplica-0 has the limit "", its VPod "2"`},
 		"other profile":                {func(w *world) { w.waits(4); w.vpods["x"].Spec.SchedulerName = v1alpha1.SchedulerNameMaxFillUp }, "placeholders: ns/x-vreplica-2 waits for"},
 		"label changed":                {func(w *world) { w.pod("x-vreplica-0").Labels[v1alpha1.LabelVPod] = "y" }, "placeholders: ns/x-vreplica-0 has the labels"},

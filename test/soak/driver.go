@@ -182,7 +182,7 @@ func (f findings) err() error {
 	if len(f) == 0 {
 		return nil
 	}
-	const most = 12
+	const most = 6
 	text := strings.Join(f[:min(most, len(f))], "\n")
 	if len(f) > most {
 		text += fmt.Sprintf("\nand %d more", len(f)-most)

@@ -12,6 +12,8 @@ import (
 const (
 	controller = "controller"
 	scheduler  = "scheduler"
+	// kubeScheduler is the one of Kubernetes, without a standby.
+	kubeScheduler = "kube-scheduler"
 )
 
 // faults happen to programs, and always while they have something to do.
@@ -108,6 +110,7 @@ func (p *plan) restartAPIServer() *action {
 		if _, err := burst.do(ctx, d); err != nil {
 			return "", err
 		}
+		d.witness.expect(func(x *expected) { x.blind = true })
 		err := d.RestartAPIServer(ctx)
 		d.restarts = append(d.restarts, time.Now())
 		return "", err

@@ -38,6 +38,8 @@ type history struct {
 	persons map[string]bool
 	// unseen are placeholders that served and went while nobody saw.
 	unseen []*corev1.Pod
+	// calm are the bystanders that ran when the last step ended.
+	calm map[types.UID]bool
 
 	expected expected
 	breaches findings
@@ -53,6 +55,9 @@ type expected struct {
 	// twoLead: a controller that was paused goes on for a moment beside the one that took over. Each does what has to be done,
 	// and so there may be more placeholders than asked for, until one of them sees that.
 	twoLead bool
+	// blind: the API server is restarted, and of what happens meanwhile the witness sees the outcome alone. How many
+	// placeholders there were at a moment is not known then.
+	blind bool
 }
 
 func newExpected() expected {
@@ -81,7 +86,7 @@ func newHistory() *history {
 		pools: map[string]*v1alpha1.AdapterPool{}, outages: newOutages(),
 		nodeGone: map[string]time.Time{}, limits: map[string]int64{},
 		asked: map[types.UID]int32{}, askedAt: map[types.UID]map[int64]int32{}, reclassed: map[types.UID]bool{},
-		persons: map[string]bool{}, expected: newExpected(), tally: tally{moved: map[string]int{}},
+		persons: map[string]bool{}, calm: map[types.UID]bool{}, expected: newExpected(), tally: tally{moved: map[string]int{}},
 	}
 }
 
@@ -110,8 +115,7 @@ func (h *history) happens(e event) {
 // settled ends a step.
 func (h *history) settled() {
 	for _, p := range h.unseen {
-		e, vpod := event{at: h.outages.last, object: p, gone: true}, h.vpods[owner(p)]
-		if isScaledDown := vpod != nil && h.asked[vpod.UID] > wants(vpod); h.excuse(e, p) == "" && !isScaledDown {
+		if e := (event{at: h.outages.last, object: p, gone: true}); h.excuse(e, p) == "" {
 			h.breach(e, "G4", "%s was served by %s and is gone, and nothing explains it", key(p), p.Spec.NodeName)
 		}
 	}
@@ -124,6 +128,11 @@ func (h *history) settled() {
 	for _, v := range h.vpods {
 		h.asked[v.UID] = wants(v)
 	}
+	for _, p := range h.pods {
+		if p.Namespace == bystanders && isServed(p) {
+			h.calm[p.UID] = true
+		}
+	}
 	clear(h.reclassed)
 	h.expected = newExpected()
 }
@@ -134,14 +143,13 @@ func (h *history) breach(e event, promise, format string, args ...any) {
 
 // foreignPod looks for what nobody of ours may have written.
 func (h *history) foreignPod(e event, p *corev1.Pod) {
-	was := h.pods[p.UID]
 	if h.pods[p.UID] = p; e.gone {
 		delete(h.pods, p.UID)
 	}
 	if who := ourManager(p); who != "" {
 		h.breach(e, "G8", "%s wrote pod %s, which is no placeholder", who, key(p))
 	}
-	if p.Namespace == bystanders && was != nil && isServed(was) {
+	if h.calm[p.UID] {
 		h.breach(e, "G8", "bystander %s was touched by one of %v, gone: %t", key(p), managers(p), e.gone)
 	}
 }

@@ -180,8 +180,8 @@ func TestHistoryFindsEachBreach(t *testing.T) {
 		"real node written": {func(c *chapter) { c.event(event{object: writtenBy(lab.Host("h-0", "z"), "vpod-controller")}) }, `G8: real node h-0 was written by "vpod-controller"`},
 		"real node deleted": {func(c *chapter) { c.removes(lab.Host("h-0", "z")) }, "G8: real node h-0 was written"},
 		"adapter written":   {func(c *chapter) { c.event(event{object: writtenBy(testAdapter(0), "vpod-scheduler")}) }, "G8: vpod-scheduler wrote pod s/set-0"},
-		"bystander touched": {func(c *chapter) { c.event(event{object: bystander()}).event(event{object: bystander()}) }, "G8: bystander bystanders/plain was touched"},
-		"bystander deleted": {func(c *chapter) { c.event(event{object: bystander()}).removes(bystander()) }, "G8: bystander bystanders/plain was touched"},
+		"bystander touched": {func(c *chapter) { c.event(event{object: bystander()}).settled(); c.event(event{object: bystander()}) }, "G8: bystander bystanders/plain was touched"},
+		"bystander deleted": {func(c *chapter) { c.event(event{object: bystander()}).settled(); c.removes(bystander()) }, "G8: bystander bystanders/plain was touched"},
 		"more than was asked": {func(c *chapter) {
 			c.event(event{object: places(asksFor(3), "set-0", 4)}).event(event{object: places(observed(asksFor(3)), "set-0", 4)})
 		}, "status: the status of ns/x places 4 vreplicas"},
@@ -234,6 +234,11 @@ func TestHistoryLets(t *testing.T) {
 			v := asksFor(3)
 			v.Spec.PriorityClassName = "high"
 			c.event(event{object: v}).event(event{object: testPlaceholder(3, "")})
+		},
+		"scaled down, and part of it was not seen": func(c *chapter) {
+			c.expected.blind = true
+			c.event(event{object: asksFor(1)}).event(event{object: testPlaceholder(0, "p-0"), gone: true, missed: true})
+			c.event(event{object: testPlaceholder(1, "p-1"), gone: true, missed: true}).removes(testPlaceholder(2, "p-0")).settled()
 		},
 		"what served before the capacity was lowered": func(c *chapter) { c.event(event{object: pool(1)}).event(event{object: room(1)}) },
 	} {

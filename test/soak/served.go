@@ -61,7 +61,7 @@ func (h *history) created(e event, p *corev1.Pod) {
 		most++ // Each is replaced by one that is there before it goes.
 	}
 	switch n := h.alive(p); {
-	case n <= most:
+	case n <= most || h.expected.blind:
 	case h.expected.twoLead:
 		h.tally.excess++
 	default:
@@ -142,7 +142,7 @@ func (h *history) excuse(e event, was *corev1.Pod) string {
 	case vpod == nil && owner(was) == "": // It was made by hand, and nobody's wish applies to it.
 	case vpod == nil || vpod.DeletionTimestamp != nil:
 		return "VPod deleted"
-	case h.alive(was) > wants(vpod):
+	case h.alive(was) > wants(vpod), h.expected.blind && h.asked[vpod.UID] > wants(vpod):
 		return "scaled down"
 	case was.Spec.PriorityClassName != vpod.Spec.PriorityClassName:
 		return "other priority"
