@@ -23,6 +23,10 @@ type adapterState struct {
 	placeholders []*corev1.Pod
 }
 
+// brokenOffAge is how old a deletion without a grace period is, at least, that was not carried through: the API server makes
+// two writes of it, the mark and the removal, and may have ended between them. Others are over at once.
+const brokenOffAge = 2 * time.Second
+
 // decision is what to do about the placeholders on one adapter. Each is in one of the lists at most.
 type decision struct {
 	// gone are those whose deletion waits for somebody to confirm it.
@@ -31,6 +35,8 @@ type decision struct {
 	rejected []rejection
 	// changed are those whose status is not what it should be.
 	changed []change
+	// after is when to look again, even if nothing happens until then. 0: not.
+	after time.Duration
 }
 
 // change is a placeholder and its status as it should be.
@@ -54,8 +60,11 @@ func decide(s adapterState, now time.Time) decision {
 	for _, pod := range s.placeholders {
 		switch {
 		case pod.DeletionTimestamp != nil:
-			if seconds := pod.DeletionGracePeriodSeconds; seconds == nil || *seconds > 0 {
-				d.gone = append(d.gone, pod) // Else only finalizers hold it.
+			switch wait, confirmable := unconfirmed(pod, now); {
+			case confirmable && wait <= 0:
+				d.gone = append(d.gone, pod)
+			case confirmable:
+				d.after = max(d.after, wait)
 			}
 		case adapter.IsFinished(pod):
 		case pod.Labels[v1alpha1.LabelPool] != s.id.Pool:
@@ -83,6 +92,17 @@ func decide(s adapterState, now time.Time) decision {
 		}
 	}
 	return d
+}
+
+// unconfirmed says how long to wait before a deletion is confirmed, if there is anything to confirm.
+func unconfirmed(pod *corev1.Pod, now time.Time) (wait time.Duration, confirmable bool) {
+	switch seconds := pod.DeletionGracePeriodSeconds; {
+	case seconds == nil || *seconds > 0:
+		return 0, true
+	case len(pod.Finalizers) > 0:
+		return 0, false // They alone hold it.
+	}
+	return pod.DeletionTimestamp.Add(brokenOffAge).Sub(now), true
 }
 
 // surplus returns by UID the placeholders that do not fit, with the numbers. While the node does not say what it has room

@@ -83,6 +83,8 @@ var (
 	confirmed = func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(ago(0)), new(int64(0))
 	}
+	held           = func(p *corev1.Pod) { p.Finalizers = []string{"example.org/held"} }
+	brokenOff      = func(p *corev1.Pod) { confirmed(p); p.DeletionTimestamp = new(ago(brokenOffAge)) }
 	markedNotReady = func(p *corev1.Pod) { // by kube-controller-manager
 		i := slices.IndexFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
 		p.Status.Conditions[i].Status = corev1.ConditionFalse
@@ -106,6 +108,9 @@ func summary(d decision) []string {
 	}
 	for _, c := range d.changed {
 		lines = append(lines, fmt.Sprintf("%s %s", c.pod.Name, c.status.Phase))
+	}
+	if d.after != 0 {
+		lines = append(lines, fmt.Sprintf("after %s", d.after))
 	}
 	slices.Sort(lines)
 	return lines
@@ -136,8 +141,8 @@ func TestDecide(t *testing.T) {
 		"C8: capacity lowered, newest go":   {state: kafka1(2, running("a", 3*minute), running("b", minute), running("c", 2*minute)), want: []string{full("b", 0, 2)}},
 		"capacity 0":                        {state: kafka1(0, running("a", minute)), want: []string{full("a", 0, 0)}},
 		"finished ones hold nothing":        {state: kafka1(1, running("a", minute, failed), bound("b", 0)), want: []string{"b Running"}},
-		"leaving ones hold their room":      {state: kafka1(1, running("a", minute, confirmed), bound("b", 0)), want: []string{full("b", 0, 1)}},
-		"leaving ones cannot fail":          {state: kafka1(0, running("a", minute, confirmed))},
+		"leaving ones hold their room":      {state: kafka1(1, running("a", minute, confirmed), bound("b", 0)), want: []string{"after 2s", full("b", 0, 1)}},
+		"leaving ones cannot fail":          {state: kafka1(0, running("a", minute, confirmed)), want: []string{"after 2s"}},
 		"of another pool":                   {state: kafka1(3, bound("a", 0, otherPool)), want: []string{"a OtherPool: the pod is for adapters of pool other, and was bound to kafka-1"}},
 		"of another pool takes no room":     {state: kafka1(1, bound("a", minute, otherPool), bound("b", 0)), want: []string{"a OtherPool: the pod is for adapters of pool other, and was bound to kafka-1", "b Running"}},
 		"of another pool, unless finished":  {state: kafka1(3, bound("a", 0, otherPool, failed))},
@@ -146,7 +151,9 @@ func TestDecide(t *testing.T) {
 		"deleted with time to spare":          {state: kafka1(3, running("a", minute, leaving)), want: []string{"a gone"}},
 		"same, while nothing is known":        {state: readyIs(kafka1(3, running("a", minute, leaving)), corev1.ConditionUnknown), want: []string{"a gone"}},
 		"same, of another pool":               {state: kafka1(3, running("a", minute, leaving, otherPool)), want: []string{"a gone"}},
-		"deleted, a finalizer holds it":       {state: kafka1(3, running("a", minute, confirmed))},
+		"deleted, a finalizer holds it":       {state: kafka1(3, running("a", minute, brokenOff, held))},
+		"deleted at once, as usual":           {state: kafka1(3, running("a", minute, confirmed)), want: []string{"after 2s"}},
+		"deleted, and the API server ended":   {state: kafka1(3, running("a", minute, brokenOff)), want: []string{"a gone"}},
 		"one of each does not stop the other": {state: kafka1(1, running("a", minute, leaving), bound("b", 0, otherPool), bound("c", 0)), want: []string{"a gone", "b OtherPool: the pod is for adapters of pool other, and was bound to kafka-1", full("c", 0, 1)}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -102,7 +102,7 @@ func (r *reconciler) carryOut(ctx context.Context, id adapter.ID, d decision) (c
 	if len(d.changed) > 0 {
 		klog.FromContext(ctx).V(3).Info("Reported placeholders", "count", len(d.changed))
 	}
-	var result ctrl.Result
+	result := ctrl.Result{RequeueAfter: d.after}
 	if isStale {
 		result.RequeueAfter = soon
 	}
