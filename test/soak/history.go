@@ -36,14 +36,20 @@ type history struct {
 	reclassed map[types.UID]bool
 	// persons are the virtual nodes that a person cordoned.
 	persons map[string]bool
-	// unseen are placeholders that served and went while nobody saw.
-	unseen []*corev1.Pod
+	// unseen are ends of placeholders that served, where nobody saw all that led to it: they are looked at when the step ends.
+	unseen []end
 	// calm are the bystanders that ran when the last step ended.
 	calm map[types.UID]bool
 
 	expected expected
 	breaches findings
 	tally    tally
+}
+
+// end is why a placeholder is not served any more, and how it was before.
+type end struct {
+	event
+	was *corev1.Pod
 }
 
 // expected is what is done by hand in the present step.
@@ -114,10 +120,12 @@ func (h *history) happens(e event) {
 
 // settled ends a step.
 func (h *history) settled() {
-	for _, p := range h.unseen {
-		if e := (event{at: h.outages.last, object: p, gone: true}); h.excuse(e, p) == "" {
-			h.breach(e, "G4", "%s was served by %s and is gone, and nothing explains it", key(p), p.Spec.NodeName)
+	for _, u := range h.unseen {
+		why := h.excuse(u.event, u.was)
+		if why == "" {
+			h.breach(u.event, "G4", "%s was served by %s and is gone, and nothing explains it", key(u.was), u.was.Spec.NodeName)
 		}
+		h.tally.moved[why]++
 	}
 	h.unseen = nil
 	clear(h.limits)

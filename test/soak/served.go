@@ -57,7 +57,7 @@ func (h *history) created(e event, p *corev1.Pod) {
 		return
 	}
 	most := h.asked[vpod.UID]
-	if h.reclassed[vpod.UID] {
+	if h.reclassed[vpod.UID] || h.isOutdated(vpod) {
 		most++ // Each is replaced by one that is there before it goes.
 	}
 	switch n := h.alive(p); {
@@ -67,6 +67,16 @@ func (h *history) created(e event, p *corev1.Pod) {
 	default:
 		h.breach(e, "VPods", "%s is number %d of %s, which asks for %d at most", key(p), n, vpod.Name, most)
 	}
+}
+
+// isOutdated says whether placeholders of a VPod have a PriorityClass that it had before.
+func (h *history) isOutdated(vpod *v1alpha1.VPod) bool {
+	for _, p := range h.pods {
+		if isPlaceholder(p) && owner(p) == vpod.UID && isAlive(p) && p.Spec.PriorityClassName != vpod.Spec.PriorityClassName {
+			return true
+		}
+	}
+	return false
 }
 
 // alive is how many placeholders there are of the same VPod.
@@ -110,11 +120,11 @@ func (h *history) bound(e event, p *corev1.Pod) {
 
 // ends asks why a vreplica is not served any more.
 func (h *history) ends(e event, was *corev1.Pod) {
-	if e.missed {
-		h.unseen = append(h.unseen, was)
+	why := h.excuse(e, was)
+	if e.missed || why == "" && h.expected.blind {
+		h.unseen = append(h.unseen, end{e, was})
 		return
 	}
-	why := h.excuse(e, was)
 	if why == "" {
 		now := e.object.(*corev1.Pod)
 		h.breach(e, "G4", "%s was served by %s, and is deleted (%t) or %s (%s %s), and nothing explains it",
