@@ -120,18 +120,23 @@ type AdapterPoolStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// Number of virtual nodes of the pool.
 	// +optional
+	// +default=0
 	Adapters int32 `json:"adapters"`
 	// Number of those that are ready.
 	// +optional
+	// +default=0
 	ReadyAdapters int32 `json:"readyAdapters"`
 	// Number of vreplicas that those adapters have room for that are not cordoned, free or not.
 	// +optional
+	// +default=0
 	Capacity int64 `json:"capacity"`
 	// Number of vreplicas that are placed on adapters of the pool.
 	// +optional
+	// +default=0
 	Used int64 `json:"used"`
 	// Number of vreplicas that wait for an adapter of the pool.
 	// +optional
+	// +default=0
 	Waiting int64 `json:"waiting"`
 
 	// Ready says whether every adapter of the StatefulSet is in use, and what is in the way; ParallelPodManagement whether

@@ -81,15 +81,19 @@ type VPodStatus struct {
 
 	// Number of placeholder pods that exist, placed or waiting.
 	// +optional
+	// +default=0
 	Replicas int32 `json:"replicas"`
 	// Number of vreplicas that are placed on an adapter.
 	// +optional
+	// +default=0
 	ScheduledReplicas int32 `json:"scheduledReplicas"`
 	// Number of vreplicas that are placed on an adapter that is ready.
 	// +optional
+	// +default=0
 	ReadyReplicas int32 `json:"readyReplicas"`
 	// Number of adapters that serve this VPod: the length of placements.
 	// +optional
+	// +default=0
 	Adapters int32 `json:"adapters"`
 
 	// The placeholder pods of this VPod as a label selector, for scalers.

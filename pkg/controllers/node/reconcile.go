@@ -136,8 +136,8 @@ func (r *reconciler) bound(ctx context.Context, node string) ([]*corev1.Pod, err
 	return bound, nil
 }
 
-// isAnyReady says whether another adapter of the pool is ready. It looks at the pods: virtual nodes may tell how it was
-// before an outage of ours.
+// isAnyReady says whether another adapter of the pool is ready, and takes vreplicas. For the former it looks at the pods:
+// virtual nodes may tell how it was before an outage of ours.
 func (r *reconciler) isAnyReady(ctx context.Context, s state) (bool, error) {
 	if s.set == nil {
 		return false, nil
@@ -151,8 +151,12 @@ func (r *reconciler) isAnyReady(ctx context.Context, s state) (bool, error) {
 	for i := range pods.Items {
 		_, ordinal, ok := adapter.Parse(pods.Items[i].Name)
 		other := adapter.ID{Pool: s.id.Pool, Ordinal: ordinal}
-		if ok && other != s.id && other.In(s.set) && isServing(&pods.Items[i]) {
-			return true, nil
+		if !ok || other == s.id || !other.In(s.set) || !isServing(&pods.Items[i]) {
+			continue
+		}
+		node, err := get[corev1.Node](ctx, r.client, client.ObjectKey{Name: other.NodeName()})
+		if err != nil || node != nil && !node.Spec.Unschedulable {
+			return err == nil, err
 		}
 	}
 	return false, nil

@@ -35,7 +35,7 @@ type state struct {
 	node *corev1.Node
 	// bound are the placeholders on a node of that name.
 	bound []*corev1.Pod
-	// othersReady: another adapter of the pool is ready.
+	// othersReady: another adapter of the pool is ready, and takes vreplicas.
 	othersReady bool
 }
 
@@ -76,7 +76,7 @@ func decide(s state, version string, now time.Time) decision {
 	case f == removed:
 		d.move, d.because = s.bound, v1alpha1.CordonRemoved
 	case f == inUse && h.lost && s.othersReady:
-		// Without another adapter that is ready they would be no better off: an outage of everything, or of our view of it,
+		// Without another adapter that is ready and open they would be no better off: an outage of everything, or of our view of it,
 		// moves nothing.
 		d.move, d.because = unfinished(s.bound), v1alpha1.CordonLost
 	}

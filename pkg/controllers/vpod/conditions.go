@@ -27,6 +27,10 @@ func (o observation) scheduled(t tally) metav1.Condition {
 		if o.refusal != nil {
 			message += ". The API server refuses a placeholder that is to replace one of them: " + o.refusal.message
 		}
+		if used := len(o.placements(t.placed)); o.vpod.Spec.MaxAdapters != nil && used > int(*o.vpod.Spec.MaxAdapters) {
+			message += fmt.Sprintf(". %d adapters serve it, more than spec.maxAdapters, which is %d: what is placed stays",
+				used, *o.vpod.Spec.MaxAdapters)
+		}
 		return condition(v1alpha1.ConditionScheduled, metav1.ConditionTrue, v1alpha1.ReasonAllScheduled, message)
 	}
 	reason, why := o.obstacle(t)
@@ -43,6 +47,8 @@ func (o observation) obstacle(t tally) (reason, why string) {
 			fmt.Sprintf("The API server refuses the placeholders of %d more: %s", missing, o.refusal.message)
 	case o.pool == nil:
 		return v1alpha1.ReasonPoolNotFound, fmt.Sprintf("There is no AdapterPool %q", o.vpod.Spec.PoolName)
+	case o.pool.DeletionTimestamp != nil:
+		return v1alpha1.ReasonPoolNotReady, fmt.Sprintf("AdapterPool %q is being deleted, and takes no more vreplicas", o.pool.Name)
 	case o.empty:
 		return v1alpha1.ReasonPoolNotReady, o.poolTrouble()
 	case len(silent) > 0:
@@ -53,10 +59,14 @@ func (o observation) obstacle(t tally) (reason, why string) {
 		return v1alpha1.ReasonScheduling, fmt.Sprintf("%d are being placed", t.waiting())
 	}
 	r := o.room()
-	if r.isLimit(o.vpod) {
+	switch {
+	case r.isLimit(o.vpod):
 		return v1alpha1.ReasonAdapterLimit, o.limitReached(t, r)
+	case r.eligible > 0:
+		// The scheduler has not seen the room yet, or has a reason of its own.
+		return v1alpha1.ReasonScheduling, fmt.Sprintf("%d are being placed, on %d adapter(s) with room%s", t.waiting(), r.eligible, said(refused))
 	}
-	return v1alpha1.ReasonNoRoom, o.noRoom(t, r, refused)
+	return v1alpha1.ReasonNoRoom, o.noRoom(t, r) + said(refused)
 }
 
 // poolTrouble passes on what the pool says of itself.
@@ -77,20 +87,26 @@ func (o observation) limitReached(t tally, r room) string {
 		"(%s). More adapters would not help", t.waiting(), *o.vpod.Spec.MaxAdapters, list(names))
 }
 
-func (o observation) noRoom(t tally, r room, refused []*corev1.Pod) string {
+func (o observation) noRoom(t tally, r room) string {
 	why := fmt.Sprintf("%d wait for room: in AdapterPool %q, %d of %d are in use on %d adapter(s)",
 		t.waiting(), o.pool.Name, r.taken, r.capacity, r.open)
 	if r.closed > 0 {
-		why += fmt.Sprintf("; %d more take no vreplicas now", r.closed)
+		why += fmt.Sprintf("; %d more are cordoned or tainted", r.closed)
 	}
 	if len(o.census.homeless) > 0 {
 		why += "; without a host: " + list(o.census.homeless)
 	}
-	oldest := slices.MinFunc(refused, compareAges)
-	if said := adapter.PodCondition(oldest, corev1.PodScheduled).Message; said != "" {
-		why += fmt.Sprintf(". The scheduler says of %s: %s", oldest.Name, said)
-	}
 	return why
+}
+
+// said is what the scheduler said last of the oldest placeholder that it refused.
+func said(refused []*corev1.Pod) string {
+	oldest := slices.MinFunc(refused, compareAges)
+	words := adapter.PodCondition(oldest, corev1.PodScheduled).Message
+	if words == "" {
+		return ""
+	}
+	return fmt.Sprintf(". The scheduler says of %s: %s", oldest.Name, words)
 }
 
 // silent are the placeholders that nobody has tried to place for too long, the oldest first.

@@ -76,7 +76,7 @@ func TestScheduled(t *testing.T) {
 				o.census.homeless = []string{"s-5", "s-6"}
 			},
 			want: `NoRoom: 0 of 1 vreplicas are placed. 1 wait for room: in AdapterPool "a", 5 of 5 are in use on 3 adapter(s); ` +
-				"2 more take no vreplicas now; without a host: s-5, s-6. The scheduler says of x-vreplica-0: no adapter for x-vreplica-0",
+				"2 more are cordoned or tainted; without a host: s-5, s-6. The scheduler says of x-vreplica-0: no adapter for x-vreplica-0",
 		},
 		"what terminates holds its room": {
 			replicas: 2, adapters: two[:1], pods: []string{"0 @a-0", "1 @a-0 terminating", "2 refused"},
@@ -100,8 +100,16 @@ func TestScheduled(t *testing.T) {
 		},
 		"at the limit with room in use": {
 			replicas: 3, limit: 1, adapters: two, pods: []string{"0 @a-0", "1 refused", "2 refused"},
-			want: `NoRoom: 1 of 3 vreplicas are placed. 2 wait for room: in AdapterPool "a", 1 of 4 are in use on 2 adapter(s). ` +
+			want: "Scheduling: 1 of 3 vreplicas are placed. 2 are being placed, on 1 adapter(s) with room. " +
 				"The scheduler says of x-vreplica-1: no adapter for x-vreplica-1",
+		},
+		"above the limit": {
+			replicas: 2, limit: 1, adapters: two, pods: []string{"0 @a-0 ready", "1 @a-1 ready"},
+			want: "AllScheduled: 2 of 2 vreplicas are placed. 2 adapters serve it, more than spec.maxAdapters, which is 1: what is placed stays",
+		},
+		"the pool is being deleted": {
+			replicas: 1, adapters: two, pods: []string{"0 refused"}, edit: func(o *observation) { o.pool.DeletionTimestamp = &metav1.Time{Time: noon} },
+			want: `PoolNotReady: 0 of 1 vreplicas are placed. AdapterPool "a" is being deleted, and takes no more vreplicas`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

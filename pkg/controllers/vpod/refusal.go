@@ -12,7 +12,7 @@ import (
 // such as a ResourceQuota, is not watched.
 const (
 	refusalFirst = time.Second
-	refusalMost  = time.Minute
+	refusalMost  = 20 * time.Second
 )
 
 // refusal is the API server's answer to the creation of a placeholder. It is kept in memory: a controller that has just

@@ -36,11 +36,11 @@ func TestDecideRemembersARefusal(t *testing.T) {
 func TestRefusalsGrowApart(t *testing.T) {
 	var r *refusal
 	var got []time.Duration
-	for range 9 {
+	for range 7 {
 		r = r.after(errors.New("no"), noon)
 		got = append(got, r.until.Sub(noon))
 	}
-	want := []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60}
+	want := []time.Duration{1, 2, 4, 8, 16, 20, 20}
 	for i := range want {
 		want[i] *= time.Second
 	}
