@@ -169,13 +169,14 @@ func (w *world) checkVPod(f *findings, v *v1alpha1.VPod) {
 		f.add("VPods", "%s has %d placeholders, wants %d", key(v), want.Replicas, wants(v))
 	}
 	want.Placements = w.placements(v, byNode)
-	s := v.Status
-	have := fmt.Sprint(s.ObservedGeneration, s.Replicas, s.ScheduledReplicas, s.ReadyReplicas, s.Adapters, s.Placements)
-	real := fmt.Sprint(want.ObservedGeneration, want.Replicas, want.ScheduledReplicas, want.ReadyReplicas, len(want.Placements), want.Placements)
-	if have != real {
-		f.add("status", "%s: the status says %s, true is %s", key(v), have, real)
+	want.Adapters = int32(len(want.Placements))
+	tell := func(s v1alpha1.VPodStatus) string {
+		return fmt.Sprint(s.ObservedGeneration, s.Replicas, s.ScheduledReplicas, s.ReadyReplicas, s.Adapters, s.Placements)
 	}
-	if d := s.DesiredReplicas; d == nil || *d != wants(v) {
+	if have := tell(v.Status); have != tell(want) {
+		f.add("status", "%s: the status says %s, true is %s", key(v), have, tell(want))
+	}
+	if d := v.Status.DesiredReplicas; d == nil || *d != wants(v) {
 		f.add("status", "%s: desiredReplicas is not %d", key(v), wants(v))
 	}
 	w.checkSelector(f, v)

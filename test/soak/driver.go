@@ -13,7 +13,6 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,13 +32,9 @@ type driver struct {
 	restarts []time.Time
 }
 
-// try does something until it succeeds: the API server may be away.
-func (d *driver) try(ctx context.Context, what string, do func(context.Context) error) error {
-	return lab.Wait(ctx, what, do)
-}
-
+// create makes an object, and tries until it is there: the API server may be away.
 func (d *driver) create(ctx context.Context, o client.Object) error {
-	return d.try(ctx, "create "+key(o), func(ctx context.Context) error {
+	return lab.Wait(ctx, "create "+key(o), func(ctx context.Context) error {
 		return client.IgnoreAlreadyExists(d.Objects().Create(ctx, o.DeepCopyObject().(client.Object)))
 	})
 }
@@ -47,7 +42,7 @@ func (d *driver) create(ctx context.Context, o client.Object) error {
 // patch changes an object, or a subresource of it. It may be gone before.
 func (d *driver) patch(ctx context.Context, o client.Object, patch string, subresource ...string) error {
 	merge := client.RawPatch(types.MergePatchType, []byte(patch))
-	return d.try(ctx, fmt.Sprintf("patch %T %s", o, key(o)), func(ctx context.Context) error {
+	return lab.Wait(ctx, fmt.Sprintf("patch %T %s", o, key(o)), func(ctx context.Context) error {
 		if len(subresource) == 0 {
 			return client.IgnoreNotFound(d.Objects().Patch(ctx, o, merge))
 		}
@@ -61,14 +56,14 @@ func (d *driver) patch(ctx context.Context, o client.Object, patch string, subre
 }
 
 func (d *driver) remove(ctx context.Context, o client.Object, options ...client.DeleteOption) error {
-	return d.try(ctx, fmt.Sprintf("delete %T %s", o, key(o)), func(ctx context.Context) error {
+	return lab.Wait(ctx, fmt.Sprintf("delete %T %s", o, key(o)), func(ctx context.Context) error {
 		return client.IgnoreNotFound(d.Objects().Delete(ctx, o, options...))
 	})
 }
 
 // cordon does what kubectl does: nothing if the node is so already.
 func (d *driver) cordon(ctx context.Context, name string, cordoned bool) error {
-	return d.try(ctx, "cordon "+name, func(ctx context.Context) error {
+	return lab.Wait(ctx, "cordon "+name, func(ctx context.Context) error {
 		node := &corev1.Node{}
 		if err := d.Objects().Get(ctx, client.ObjectKey{Name: name}, node); err != nil || node.Spec.Unschedulable == cordoned {
 			return client.IgnoreNotFound(err)
@@ -89,23 +84,22 @@ func (d *driver) startHost(ctx context.Context, name string) error {
 	if err := d.WaitForHost(ctx, name, true); err != nil {
 		return err
 	}
-	for _, p := range d.witness.world().pods {
-		if p.Spec.NodeName != name || isPodReady(p) || !isAlive(p) {
-			continue
-		}
-		patch := fmt.Sprintf(`{"status":{"conditions":[{"type":"Ready","status":"True","lastTransitionTime":%q}]}}`, time.Now().UTC().Format(time.RFC3339))
-		err := d.try(ctx, key(p)+" is ready again", func(ctx context.Context) error {
-			_, err := d.Client().CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
-			if apierrors.IsNotFound(err) {
-				return nil
+	return lab.Wait(ctx, "the pods on "+name+" are ready", func(ctx context.Context) error {
+		var errs []error
+		for _, p := range d.witness.world().pods {
+			if p.Spec.NodeName == name && isAlive(p) && p.Status.Phase == corev1.PodRunning && !isPodReady(p) {
+				errs = append(errs, fmt.Errorf("%s was not", key(p)), client.IgnoreNotFound(d.saysReady(ctx, p)))
 			}
-			return err
-		})
-		if err != nil {
-			return err
 		}
-	}
-	return nil
+		return errors.Join(errs...)
+	})
+}
+
+func (d *driver) saysReady(ctx context.Context, p *corev1.Pod) error {
+	patch := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Ready","status":"True","lastTransitionTime":%q}]}}`,
+		time.Now().UTC().Format(time.RFC3339))
+	_, err := d.Client().CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
 }
 
 // anyPlaceholder counts off one of those for which holds is true; nil if there are none.
@@ -121,7 +115,9 @@ func (d *driver) anyPlaceholder(number int, holds func(*corev1.Pod) bool) *corev
 // anyNode counts off one of the virtual nodes; "" if there are none.
 func (d *driver) anyNode(number int, holds func(*corev1.Node) bool) string {
 	nodes := d.witness.world().nodes
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(nodes)), func(name string) bool { return !isVirtual(nodes[name]) || !holds(nodes[name]) })
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(nodes)), func(name string) bool {
+		return !isVirtual(nodes[name]) || !holds(nodes[name])
+	})
 	if len(names) == 0 {
 		return ""
 	}

@@ -17,13 +17,19 @@ import (
 
 // testHistory has seen testWorld come about.
 func testHistory() *history {
-	h, seen := newHistory(), testWorld().seen()
-	slices.Reverse(seen) // The pods come last.
-	for _, o := range seen {
+	h := newHistory()
+	for _, o := range testHistoryOrder() {
 		h.happens(event{object: o, at: noon})
 	}
 	h.settled()
 	return h
+}
+
+// testHistoryOrder is what testWorld has, the pods last.
+func testHistoryOrder() []client.Object {
+	all := testWorld().seen()
+	slices.Reverse(all)
+	return all
 }
 
 // chapter is what happens in a test, one after the other: each event a second later than the one before.
@@ -125,6 +131,13 @@ func TestHistoryExplains(t *testing.T) {
 			v.Spec.PriorityClassName = "high"
 			c.event(event{object: v}).event(event{object: testPlaceholder(3, "")}).removes(zero)
 		}, "scaled down"},
+		"other priority, no room": {func(c *chapter) {
+			v, waits := asksFor(3), testPlaceholder(2, "")
+			v.Spec.PriorityClassName, waits.Spec.PriorityClassName = "high", "high"
+			c.expected.pods[waits.UID] = true
+			c.removes(testPlaceholder(2, "p-0")).event(event{object: v}).event(event{object: waits}).removes(zero)
+			delete(c.tally.moved, "by hand")
+		}, "other priority"},
 		"preempted": {func(c *chapter) {
 			high := testPlaceholder(9, "")
 			high.OwnerReferences, high.Spec.Priority = nil, new(int32(100))
@@ -157,7 +170,15 @@ func TestHistoryFindsEachBreach(t *testing.T) {
 		"moved once it was back": {func(c *chapter) {
 			c.event(event{object: unready(1)}).later(9).event(event{object: testAdapter(1)}).removes(one)
 		}, "G4: ns/x-vreplica-1"},
-		"moved by scaling up":   {func(c *chapter) { c.event(event{object: asksFor(4)}).removes(zero) }, "G4: ns/x-vreplica-0 was served by p-0"},
+		"moved by scaling up": {func(c *chapter) { c.event(event{object: asksFor(4)}).removes(zero) }, "G4: ns/x-vreplica-0 was served by p-0"},
+		"nowhere to move to": {func(c *chapter) {
+			c.event(event{object: unready(0)}).event(event{object: unready(1)}).later(9).removes(one)
+		}, "G4: ns/x-vreplica-1"},
+		"replaced by nothing": {func(c *chapter) {
+			v := asksFor(3)
+			v.Spec.PriorityClassName = "high"
+			c.event(event{object: v}).removes(zero)
+		}, "G4: ns/x-vreplica-0 was served by p-0"},
 		"preempted by nobody":   {func(c *chapter) { c.removes(preempted(testPlaceholder(0, "p-0"))) }, "G4: ns/x-vreplica-0 was served by p-0"},
 		"moved with its name":   {func(c *chapter) { c.event(event{object: testPlaceholder(0, "p-1")}) }, "G4: ns/x-vreplica-0 went from p-0 to"},
 		"gone while nobody saw": {func(c *chapter) { c.event(event{object: zero, gone: true, missed: true}).settled() }, "G4: ns/x-vreplica-0 was served by p-0 and is gone"},

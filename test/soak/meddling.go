@@ -66,7 +66,7 @@ func (p *plan) deletePlaceholders() *action {
 func (p *plan) evictPlaceholder() *action {
 	return p.ofPlaceholder("", func(ctx context.Context, d *driver, pod *corev1.Pod) error {
 		eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
-		return d.try(ctx, "evict "+key(pod), func(ctx context.Context) error {
+		return lab.Wait(ctx, "evict "+key(pod), func(ctx context.Context) error {
 			return client.IgnoreNotFound(d.Client().PolicyV1().Evictions(pod.Namespace).Evict(ctx, eviction))
 		})
 	})
@@ -100,7 +100,9 @@ func (p *plan) editPlaceholder() *action {
 func (p *plan) bindByHand() *action {
 	pod, node := p.number(), p.number()
 	return &action{text: fmt.Sprintf("number %d to number %d", pod, node), do: func(ctx context.Context, d *driver) (string, error) {
-		pod := d.anyPlaceholder(pod, func(p *corev1.Pod) bool { return isAlive(p) && p.Spec.NodeName == "" })
+		pod := d.anyPlaceholder(pod, func(p *corev1.Pod) bool {
+			return isAlive(p) && p.Spec.NodeName == "" && p.Labels[v1alpha1.LabelPool] != nowhere
+		})
 		if pod == nil {
 			return "none waits", nil
 		}

@@ -39,7 +39,7 @@ func (o *outages) set(e event, set *appsv1.StatefulSet) {
 		delete(o.sets, key(set))
 	}
 	// Should it grow again, that is another adapter.
-	maps.DeleteFunc(o.since, func(pod string, _ time.Time) bool { return !o.hasAdapter(pod) })
+	maps.DeleteFunc(o.since, func(pod string, _ time.Time) bool { return o.isRemoved(pod) })
 }
 
 // pod takes the pod's own word for since when it is not ready, because the event may be late.
@@ -47,7 +47,7 @@ func (o *outages) pod(e event, p *corev1.Pod) {
 	switch _, already := o.since[key(p)]; {
 	case !e.gone && isPodReady(p):
 		delete(o.since, key(p))
-	case already || !o.hasAdapter(key(p)):
+	case already || o.isRemoved(key(p)):
 	case e.missed:
 		o.since[key(p)] = o.last
 	default:
@@ -57,6 +57,13 @@ func (o *outages) pod(e event, p *corev1.Pod) {
 		}
 		o.since[key(p)] = since
 	}
+}
+
+// isRemoved says whether there is a StatefulSet that has no such pod any more. One that is replaced by another may not be
+// there for a moment.
+func (o *outages) isRemoved(pod string) bool {
+	name, _, ok := split(pod)
+	return !ok || o.sets[name] != nil && !o.hasAdapter(pod)
 }
 
 // hasAdapter says whether the StatefulSet of an adapter pod, by namespace and name, has the pod, or is about to.

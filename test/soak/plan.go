@@ -125,6 +125,7 @@ func (p *plan) draw(from []kind) action {
 func kinds() []kind {
 	return slices.Concat(wishes(), []kind{
 		{"scale the StatefulSet", 7, (*plan).scalePool},
+		{"replace the StatefulSet", 1, (*plan).replacePool},
 		{"restart an adapter", 8, (*plan).restartAdapter},
 		{"change the capacity", 6, (*plan).changeCapacity},
 		{"mark an adapter", 3, (*plan).markAdapter},

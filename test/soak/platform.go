@@ -2,6 +2,7 @@ package soak
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/test/lab"
 )
 
 // What happens to adapters and to the hosts under them.
@@ -37,6 +39,28 @@ func (p *plan) scalePool() *action {
 	maps.DeleteFunc(pool.cordoned, beyond)
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: pool.namespace, Name: pool.set}}
 	return patchAction(set, fmt.Sprintf("%s to %d", pool.name, pool.replicas), fmt.Sprintf(`{"spec":{"replicas":%d}}`, pool.replicas), "scale")
+}
+
+// replacePool deletes a StatefulSet without its pods, as one does to change what cannot be changed, and creates it again.
+func (p *plan) replacePool() *action {
+	pool := p.pool()
+	set := pool.statefulSet()
+	return &action{text: pool.name, do: func(ctx context.Context, d *driver) (string, error) {
+		if err := d.remove(ctx, set.DeepCopy(), client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
+			return "", err
+		}
+		err := lab.Wait(ctx, "StatefulSet "+pool.set+" is gone", func(ctx context.Context) error {
+			err := d.Objects().Get(ctx, client.ObjectKeyFromObject(set), set.DeepCopy())
+			if err == nil {
+				err = errors.New("it is there")
+			}
+			return client.IgnoreNotFound(err)
+		})
+		if err != nil {
+			return "", err
+		}
+		return "", d.create(ctx, set)
+	}}
 }
 
 func (p *plan) changeCapacity() *action {

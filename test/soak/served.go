@@ -10,12 +10,8 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
 
-const (
-	// lossEarly is how much too early the end of an adapter's timeout may seem to be: the API counts in whole seconds.
-	lossEarly = 1500 * time.Millisecond
-	// staleStatus is how long a status may still name an adapter that is gone, because who wrote it had not heard.
-	staleStatus = 3 * time.Second
-)
+// staleStatus is how long a status may still name an adapter that is gone, because who wrote it had not heard.
+const staleStatus = 3 * time.Second
 
 // placeholder follows one vreplica.
 func (h *history) placeholder(e event, p *corev1.Pod) {
@@ -71,12 +67,9 @@ func (h *history) created(e event, p *corev1.Pod) {
 
 // isOutdated says whether placeholders of a VPod have a PriorityClass that it had before.
 func (h *history) isOutdated(vpod *v1alpha1.VPod) bool {
-	for _, p := range h.pods {
-		if isPlaceholder(p) && owner(p) == vpod.UID && isAlive(p) && p.Spec.PriorityClassName != vpod.Spec.PriorityClassName {
-			return true
-		}
-	}
-	return false
+	return h.has(func(p *corev1.Pod) bool {
+		return isPlaceholder(p) && owner(p) == vpod.UID && isAlive(p) && p.Spec.PriorityClassName != vpod.Spec.PriorityClassName
+	})
 }
 
 // alive is how many placeholders there are of the same VPod.
@@ -133,63 +126,6 @@ func (h *history) ends(e event, was *corev1.Pod) {
 	h.tally.moved[why]++
 }
 
-// excuse says why a vreplica that was served may go; "" if nothing explains it. The state is that right before.
-func (h *history) excuse(e event, was *corev1.Pod) string {
-	now := e.object.(*corev1.Pod)
-	vpod := h.vpods[owner(was)]
-	name, ordinal, _ := split(was.Spec.NodeName)
-	pool := h.pools[name]
-	switch {
-	case h.expected.pods[was.UID]:
-		return "by hand"
-	case pool == nil || pool.DeletionTimestamp != nil:
-		return "pool deleted"
-	case now.Status.Phase == corev1.PodFailed:
-		if now.Status.Reason == v1alpha1.PodOutOfVReplicas && h.served(was.Spec.NodeName) > h.room(pool, was.Spec.NodeName) {
-			return "capacity lowered"
-		}
-		return ""
-	case vpod == nil && owner(was) == "": // It was made by hand, and nobody's wish applies to it.
-	case vpod == nil || vpod.DeletionTimestamp != nil:
-		return "VPod deleted"
-	case h.alive(was) > wants(vpod), h.expected.blind && h.asked[vpod.UID] > wants(vpod):
-		return "scaled down"
-	case was.Spec.PriorityClassName != vpod.Spec.PriorityClassName:
-		return "other priority"
-	}
-	ref := pool.Spec.StatefulSetRef
-	adapter := v1alpha1.NodeName(ref.Namespace+"/"+ref.Name, ordinal)
-	since, isNotReady := h.outages.since[adapter]
-	switch c := podCondition(was, corev1.DisruptionTarget); {
-	case !h.outages.hasAdapter(adapter):
-		return "adapter removed"
-	case isNotReady && e.at.Sub(since) >= pool.Spec.EvictionTimeout.Duration-lossEarly:
-		return "adapter lost"
-	case c != nil && c.Reason == corev1.PodReasonPreemptionByScheduler && h.hasHigher(was):
-		return "preempted"
-	}
-	return ""
-}
-
-// room is what a node has room for at this moment. The pool says it first.
-func (h *history) room(pool *v1alpha1.AdapterPool, node string) int64 {
-	room := int64(pool.Spec.Capacity)
-	if n := h.nodes[node]; n != nil {
-		room = min(room, capacity(n))
-	}
-	return room
-}
-
-// hasHigher says whether there is a vreplica that may push another one out.
-func (h *history) hasHigher(than *corev1.Pod) bool {
-	for _, p := range h.pods {
-		if isPlaceholder(p) && isAlive(p) && p.Labels[v1alpha1.LabelPool] == than.Labels[v1alpha1.LabelPool] && priority(p) > priority(than) {
-			return true
-		}
-	}
-	return false
-}
-
 // vpod follows what a VPod asks for, and what is published.
 func (h *history) vpod(e event, v *v1alpha1.VPod) {
 	was := h.vpods[v.UID]
@@ -233,11 +169,6 @@ func (h *history) published(e event, v *v1alpha1.VPod) {
 	}
 }
 
-func (h *history) hasPod(podKey string) bool {
-	for _, p := range h.pods {
-		if key(p) == podKey {
-			return true
-		}
-	}
-	return false
+func (h *history) hasPod(name string) bool {
+	return h.has(func(p *corev1.Pod) bool { return key(p) == name })
 }

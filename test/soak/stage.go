@@ -94,11 +94,14 @@ func (pool *poolPlan) object() *v1alpha1.AdapterPool {
 	}
 }
 
+// nowhere is a pool that does not exist.
+const nowhere = "nowhere"
+
 // lostVPod names a pool that does not exist. It waits all the time, and nobody else for it.
 func lostVPod() *v1alpha1.VPod {
 	return &v1alpha1.VPod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespaces[0], Name: "lost"},
-		Spec:       v1alpha1.VPodSpec{Replicas: new(int32(2)), PoolName: "nowhere"},
+		Spec:       v1alpha1.VPodSpec{Replicas: new(int32(2)), PoolName: nowhere},
 	}
 }
 

@@ -46,9 +46,13 @@ type Witness struct {
 	history *history
 }
 
+func emptyWitness() *Witness {
+	return &Witness{current: map[types.UID]client.Object{}, outages: newOutages(), history: newHistory()}
+}
+
 // newWitness starts to watch, and returns once it has seen everything.
 func newWitness(ctx context.Context, config *rest.Config, scheme *runtime.Scheme) (*Witness, error) {
-	w := &Witness{current: map[types.UID]client.Object{}, outages: newOutages(), history: newHistory()}
+	w := emptyWitness()
 	c, err := cache.New(config, cache.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("making the witness: %w", err)
