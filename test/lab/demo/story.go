@@ -58,7 +58,7 @@ var story = []step{{
 		return create(ctx, l, VPod("surveys", 30))
 	},
 }, {
-	title: "surveys shrinks to 4, and orders to 10. What waits goes first, then what is most in its zone, host and adapter.",
+	title: "surveys shrinks to 4, and orders to 10. What waits is removed first, then from where the zone, host and adapter have most.",
 	does: func(ctx context.Context, l *lab.Lab) error {
 		if err := scale(ctx, l, "surveys", 4); err != nil {
 			return err
