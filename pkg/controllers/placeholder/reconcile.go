@@ -20,6 +20,9 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/controllers/informers"
 )
 
+// batch is the most placeholders whose status is written before the adapter is looked at again.
+const batch = 50
+
 // soon is when to try again what the cache will have caught up with by then.
 const soon = time.Second
 
@@ -96,15 +99,20 @@ func (r *reconciler) carryOut(ctx context.Context, id adapter.ID, d decision) (c
 	for _, pod := range d.gone {
 		collect(pod, r.confirm(ctx, pod))
 	}
-	for _, change := range d.changed {
+	// A few at a time: the capacity may be lowered meanwhile, and then less has to run.
+	some := d.changed[:min(batch, len(d.changed))]
+	for _, change := range some {
 		collect(change.pod, r.patch(ctx, change))
 	}
-	if len(d.changed) > 0 {
-		klog.FromContext(ctx).V(3).Info("Reported placeholders", "count", len(d.changed))
+	if len(some) > 0 {
+		klog.FromContext(ctx).V(3).Info("Reported placeholders", "count", len(some))
 	}
 	result := ctrl.Result{RequeueAfter: d.after}
-	if isStale {
+	switch {
+	case isStale:
 		result.RequeueAfter = soon
+	case len(some) < len(d.changed):
+		result.RequeueAfter = time.Millisecond
 	}
 	return result, errors.Join(errs...)
 }

@@ -26,16 +26,12 @@ func (r *reconciler) isOutdated(o observation) bool { return r.clock.Since(o.now
 // name that was to be created turned out to be taken.
 func (r *reconciler) act(ctx context.Context, o observation, p plan) (observation, error) {
 	for {
-		var err error
-		if o, err = r.remove(ctx, o, p.remove); err != nil {
-			return o, err
-		}
-		if o, err = r.mend(ctx, o, p.mend); err != nil {
-			return o, err
-		}
-		created, met, err := r.create(ctx, o, p.create)
+		// What cannot be removed or mended holds up no creation.
+		o, err := r.remove(ctx, o, p.remove)
+		o, mendErr := r.mend(ctx, o, p.mend)
+		created, met, createErr := r.create(ctx, o, p.create)
 		o.pods = slices.Concat(o.pods, created, met)
-		if err != nil || len(met) == 0 {
+		if err = errors.Join(err, mendErr, createErr); err != nil || len(met) == 0 {
 			return o, err
 		}
 		p = decide(o)

@@ -48,8 +48,11 @@ func (r *reconciler) createOne(ctx context.Context, o observation, index int) (c
 			return nil, nil, fmt.Errorf("creating placeholder: %w; reading it: %v", err, problem)
 		}
 		return nil, met, nil
-	case isRefusal(err) && !isOver(err):
+	case isRefusal(err):
 		return nil, nil, &refusedError{err}
+	case apierrors.IsConflict(err):
+		// Such as of two creations that count against one ResourceQuota. It is not our cache that is behind.
+		return nil, nil, fmt.Errorf("creating placeholder: %v", err)
 	}
 	return nil, nil, fmt.Errorf("creating placeholder: %w", err)
 }

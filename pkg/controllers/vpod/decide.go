@@ -6,9 +6,9 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 )
 
-// burst is the most placeholders that one reconcile creates, so that the status of a large VPod follows, and other VPods
-// get their turn.
-const burst = 500
+// burst is the most placeholders of a VPod that wait for the scheduler's first word at one time, so that the status of a
+// large VPod follows, and others get their turn, here and in the scheduler's queue.
+const burst = 200
 
 // plan is what to do about the placeholders of a VPod, in this order: what is removed makes room in a ResourceQuota for
 // what is created.
@@ -26,7 +26,7 @@ func decide(o observation) plan {
 	var p plan
 	for _, pod := range o.pods {
 		relation := o.relationTo(pod)
-		if pod.DeletionTimestamp == nil && (relation == inherited || relation == own && adapter.IsFinished(pod)) {
+		if pod.DeletionTimestamp == nil && (relation == inherited || relation == own && (adapter.IsFinished(pod) || !isUnit(pod))) {
 			p.remove = append(p.remove, pod)
 		}
 	}
@@ -41,7 +41,8 @@ func decide(o observation) plan {
 	p.remove = append(append(p.remove, outdated...), surplus...)
 	p.mend = filter(without(alive, surplus), func(pod *corev1.Pod) bool { return !isMended(o.vpod, pod) })
 	if !o.holdsBack(len(alive)) {
-		p.create = o.freeIndices(min(missing, burst))
+		untried := len(filter(alive, isUntried))
+		p.create = o.freeIndices(max(0, min(missing, burst-untried)))
 	}
 	return p
 }

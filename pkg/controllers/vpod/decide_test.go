@@ -1,6 +1,7 @@
 package vpod
 
 import (
+	"fmt"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +27,10 @@ func TestDecide(t *testing.T) {
 		"C52: nothing for none":         {replicas: 0},
 		"failed ones are replaced":      {replicas: 2, pods: []string{"0 @a-0", "1 @a-1 failed"}, want: "remove 1, create 2"},
 		"terminating ones do not count": {replicas: 2, pods: []string{"0 @a-0", "1 @a-1 terminating"}, want: "create 2"},
+
+		"G1: what takes another room than that of one vreplica is replaced": {
+			replicas: 2, pods: []string{"0 @a-0", "1 @a-1 size=0"}, want: "remove 1, create 2",
+		},
 
 		"shrinking: not bound first": {
 			replicas: 2, pods: []string{"0 @a-0", "1 refused", "2 @a-1", "3"}, want: "remove 1 3",
@@ -140,6 +145,30 @@ func TestRelation(t *testing.T) {
 			}
 			if got := (observation{vpod: v}).relationTo(p); got != tc.want {
 				t.Errorf("relation %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+// G7: no more wait for the scheduler's first word than it can say soon, or a VPod with a typing error in its number of
+// replicas would fill the queue for everybody.
+func TestALargeVPodGrowsAsFastAsTheSchedulerLooksAtIt(t *testing.T) {
+	var pods []string
+	for i := range burst - 10 {
+		pods = append(pods, fmt.Sprintf("%d", i))
+	}
+	for name, tc := range map[string]struct {
+		pods []string
+		want int
+	}{
+		"none yet":          {want: burst},
+		"some untried":      {pods: pods, want: 10},
+		"enough untried":    {pods: append(pods, "300", "301", "302", "303", "304", "305", "306", "307", "308", "309", "310")},
+		"tried and refused": {pods: []string{"0 refused", "1 refused", "2 @a-0"}, want: burst},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := len(decide(observed(xVPod(100_000), adapterNodes("a-0"), tc.pods...)).create); got != tc.want {
+				t.Errorf("creates %d, want %d", got, tc.want)
 			}
 		})
 	}

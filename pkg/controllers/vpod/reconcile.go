@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -34,32 +35,53 @@ func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.R
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if vpod.Spec.Replicas == nil || !decide(o).isEmpty() {
+	switch {
+	case vpod.DeletionTimestamp != nil:
+		// The garbage collector removes the placeholders. Until the last is gone, adapters go by what is published.
+	case vpod.Spec.Replicas != nil && decide(o).isEmpty():
+		if !o.holdsBack(len(o.alive())) {
+			o.refusal, m.refusal = nil, nil // Nothing is asked for that could be refused.
+		}
+	default:
 		var ok bool
 		if o, ok, err = r.confirm(ctx, o); err != nil || !ok {
 			return ctrl.Result{}, err
 		}
-		o, err = r.enforce(ctx, o)
+		o, err = r.enforce(ctx, o, m)
 		m.refusal = o.refusal
 	}
-	if isOver(err) {
-		return ctrl.Result{}, nil
-	}
-	pause, failure := r.publish(ctx, o, m)
+	before := o.vpod.ResourceVersion
+	o, pause, failure := r.publish(ctx, o, m)
 	if err = errors.Join(err, failure); apierrors.IsConflict(err) || errors.Is(err, errOutdated) {
 		klog.FromContext(ctx).V(3).Info("Trying again, because something changed meanwhile", "reason", err.Error())
 		return ctrl.Result{RequeueAfter: retryConflict}, nil
 	}
-	return ctrl.Result{RequeueAfter: soonest(pause, o.wake(), o.retry(), o.census.expires(o.now))}, err
+	after := soonest(pause, o.wake(), o.retry())
+	if o.vpod.ResourceVersion != before || pause > 0 {
+		// What others made of the pool meanwhile may have been counted too late. A VPod for which it made no difference
+		// waits for an event of its own.
+		after = soonest(after, o.census.expires(o.now))
+	}
+	return ctrl.Result{RequeueAfter: after}, err
 }
 
 // enforce makes what is what is wanted, and returns what is known then. What the API server refuses is no error.
-func (r *reconciler) enforce(ctx context.Context, o observation) (observation, error) {
+func (r *reconciler) enforce(ctx context.Context, o observation, m *memory) (observation, error) {
 	o, err := r.keepScale(ctx, o)
 	if err != nil {
 		return o, err
 	}
-	o, err = r.act(ctx, o, decide(o))
+	p := decide(o)
+	if slices.ContainsFunc(p.remove, isAdmitted) {
+		// Published before it is done: the room of what is removed goes to others at once, and both must not be told of it.
+		left := o
+		left.pods = without(o.pods, p.remove)
+		if left, _, err = r.publish(ctx, left, m); err != nil {
+			return o, err
+		}
+		o.vpod = left.vpod
+	}
+	o, err = r.act(ctx, o, p)
 	alive := len(o.alive())
 	if refused, ok := errors.AsType[*refusedError](err); ok {
 		o.refusal = o.refusal.after(refused, o.now)
@@ -88,29 +110,31 @@ func (r *reconciler) keepScale(ctx context.Context, o observation) (observation,
 	return o, nil
 }
 
-// publish writes the status if it changed, and says how long to wait if it is too early for that.
-func (r *reconciler) publish(ctx context.Context, o observation, m *memory) (pause time.Duration, err error) {
+// publish writes the status if it changed, and says how long to wait if it is too early for that. It returns what is known
+// with the VPod as it is then.
+func (r *reconciler) publish(ctx context.Context, o observation, m *memory) (after observation, pause time.Duration, err error) {
 	status := o.status()
 	if apiequality.Semantic.DeepEqual(o.vpod.Status, status) {
-		return 0, nil
+		return o, 0, nil
 	}
 	m.pace = m.pace.notice(o.now)
 	if pause := m.pace.wait(weigh(o.vpod.Status, status), o.now); pause > 0 {
-		return pause, nil
+		return o, pause, nil
 	}
 	vpod := o.vpod.DeepCopy()
 	vpod.Status = status
 	patch := client.MergeFromWithOptions(o.vpod, client.MergeFromWithOptimisticLock{})
 	if err := r.writer.Status().Patch(ctx, vpod, patch); err != nil {
 		if apierrors.IsNotFound(err) {
-			return 0, nil
+			return o, 0, nil
 		}
-		return 0, fmt.Errorf("writing the status: %w", err)
+		return o, 0, fmt.Errorf("writing the status: %w", err)
 	}
 	publications.Inc()
 	m.pace = m.pace.wrote(o.now)
 	r.tell(o.vpod, vpod)
-	return 0, nil
+	o.vpod = vpod
+	return o, 0, nil
 }
 
 // tell makes an event of it when a VPod is placed or waits for another reason than before.

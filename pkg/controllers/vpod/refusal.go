@@ -1,10 +1,11 @@
 package vpod
 
 import (
+	"errors"
+	"net/http"
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -49,13 +50,13 @@ type refusedError struct{ error }
 
 func (e *refusedError) Unwrap() error { return e.error }
 
+// isRefusal says whether an error is an answer, of the API server or of a webhook that it asked, and not a failure to
+// answer or something that another try may cure at once.
 func isRefusal(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
-		apierrors.IsInternalError(err) || apierrors.IsRequestEntityTooLargeError(err)
-}
-
-// isOver says whether the namespace is about to vanish, or has: nothing can be created in it any more, and the VPod goes
-// with it.
-func isOver(err error) bool {
-	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || apierrors.IsNotFound(err)
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Code < http.StatusBadRequest {
+		return false
+	}
+	return !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) && !apierrors.IsTooManyRequests(err) &&
+		!apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) && !apierrors.IsServiceUnavailable(err)
 }

@@ -54,8 +54,8 @@ func TestWhatIsARefusal(t *testing.T) {
 	terminating := apierrors.NewForbidden(pods, "x", errors.New("unable to create new content"))
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	for name, tc := range map[string]struct {
-		err                  error
-		refused, over, quota bool
+		err            error
+		refused, quota bool
 	}{
 		"a quota": {
 			err:     apierrors.NewForbidden(pods, "x", errors.New("exceeded quota: q, requested: requests.vpod.dev/vreplicas=1")),
@@ -66,16 +66,18 @@ func TestWhatIsARefusal(t *testing.T) {
 		},
 		"a policy":                  {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", nil), refused: true},
 		"a webhook that is down":    {err: apierrors.NewInternalError(errors.New("failed calling webhook")), refused: true},
-		"a namespace that vanishes": {err: terminating, refused: true, over: true},
-		"a namespace that is gone":  {err: apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns"), over: true},
+		"a namespace that vanishes": {err: terminating, refused: true},
+		"a namespace that is gone":  {err: apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns"), refused: true},
+		"a webhook's own code":      {err: apierrors.NewGenericServerResponse(402, "create", pods, "x", "pay first", 0, true), refused: true},
+		"a conflict":                {err: apierrors.NewConflict(pods, "x", errors.New("quota was changed"))},
 		"too many requests":         {err: apierrors.NewTooManyRequests("later", 1)},
 		"no answer":                 {err: apierrors.NewServerTimeout(pods, "create", 1)},
 		"no connection":             {err: errors.New("connection refused")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var none *refusal
-			if isRefusal(tc.err) != tc.refused || isOver(tc.err) != tc.over || none.after(tc.err, noon).quota != tc.quota {
-				t.Errorf("refused %t, over %t, quota %t", isRefusal(tc.err), isOver(tc.err), none.after(tc.err, noon).quota)
+			if isRefusal(tc.err) != tc.refused || none.after(tc.err, noon).quota != tc.quota {
+				t.Errorf("refused %t, quota %t", isRefusal(tc.err), none.after(tc.err, noon).quota)
 			}
 		})
 	}

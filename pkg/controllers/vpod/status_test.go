@@ -51,6 +51,10 @@ func TestStatus(t *testing.T) {
 		"G1: what is bound counts once it is admitted": {
 			replicas: 2, pods: []string{"0 @a-0 ready", "1 @a-0 unadmitted"}, want: counted(2, 2, 1, 1, on("s-0", 1)),
 		},
+		"G1: what takes another room than that of one vreplica is not served": {
+			replicas: 3, pods: []string{"0 @a-0 ready", "1 @a-0 ready size=0", "2 @a-1 ready orphan size=2"},
+			want: counted(3, 1, 1, 1, on("s-0", 1)),
+		},
 		"never more than asked for": {
 			replicas: 1, pods: []string{"0 @a-0 ready", "1 @a-1 ready"}, want: counted(1, 2, 1, 1, on("s-0", 1)),
 		},

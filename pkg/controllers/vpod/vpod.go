@@ -86,8 +86,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	vpod := &v1alpha1.VPod{}
 	if err := r.cached.Get(ctx, request.NamespacedName, vpod); client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, fmt.Errorf("reading the VPod: %w", err)
-	} else if err != nil || vpod.DeletionTimestamp != nil {
-		// The garbage collector removes the placeholders.
+	} else if err != nil {
 		r.memories.forget(request.NamespacedName)
 		return ctrl.Result{}, nil
 	}

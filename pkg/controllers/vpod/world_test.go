@@ -120,6 +120,8 @@ func pod(v *v1alpha1.VPod, text string) *corev1.Pod {
 			p.Spec.NodeName, p.Status.Phase = key[1:], corev1.PodRunning
 		case key == "unadmitted":
 			p.Status.Phase = corev1.PodPending
+		case key == "size":
+			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{v1alpha1.ResourceVReplicas: resource.MustParse(value)}
 		case key == "ready":
 			set(corev1.PodReady, corev1.ConditionTrue, "")
 		case key == "refused":
