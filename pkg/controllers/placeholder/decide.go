@@ -4,7 +4,9 @@
 package placeholder
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -91,7 +93,19 @@ func decide(s adapterState, now time.Time) decision {
 			d.changed = append(d.changed, change{pod: pod, status: status})
 		}
 	}
+	// There may be hundreds. Those that are served go first, for only they are too many for the adapter.
+	slices.SortStableFunc(d.rejected, func(a, b rejection) int {
+		return cmp.Compare(unserved(a.pod), unserved(b.pod))
+	})
 	return d
+}
+
+// unserved is 0 for a placeholder that was admitted, and 1 for one that was not.
+func unserved(pod *corev1.Pod) int {
+	if pod.Status.Phase == corev1.PodRunning {
+		return 0
+	}
+	return 1
 }
 
 // unconfirmed says how long to wait before a deletion is confirmed, if there is anything to confirm.

@@ -206,3 +206,15 @@ func TestDecisionsSettle(t *testing.T) {
 		}
 	}
 }
+
+// C8: capacity lowered while many are bound and few of them run: those are failed first that are served.
+func TestServedSurplusIsFailedFirst(t *testing.T) {
+	d := decide(kafka1(1, bound("a", 0), running("b", time.Minute), bound("c", 0), running("d", time.Second)), now)
+	var order []string
+	for _, r := range d.rejected {
+		order = append(order, r.pod.Name)
+	}
+	if diff := cmp.Diff([]string{"d", "a", "c"}, order); diff != "" {
+		t.Errorf("failed (-want +got):\n%s", diff)
+	}
+}
