@@ -51,8 +51,9 @@ func (w *world) possibleReasons(v *v1alpha1.VPod) []string {
 	if len(nodes) == 0 {
 		return []string{v1alpha1.ReasonPoolNotReady}
 	}
-	if limit := v.Spec.MaxAdapters; limit != nil && int(*limit) < len(nodes) {
-		return []string{v1alpha1.ReasonAdapterLimit, v1alpha1.ReasonNoRoom}
+	used := len(w.crowd().counts[key(v)])
+	if limit := v.Spec.MaxAdapters; limit != nil && used >= int(*limit) {
+		return []string{v1alpha1.ReasonAdapterLimit}
 	}
 	return []string{v1alpha1.ReasonNoRoom}
 }

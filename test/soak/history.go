@@ -54,8 +54,8 @@ type end struct {
 
 // expected is what is done by hand in the present step.
 type expected struct {
-	// pods are deleted or made to fail.
-	pods map[types.UID]bool
+	// pods are deleted or made to fail, and bound are put on an adapter.
+	pods, bound map[types.UID]bool
 	// nodes are deleted, cordoned and uncordoned.
 	deleted, cordoned, uncordoned map[string]bool
 	// twoLead: a controller that was paused goes on for a moment beside the one that took over. Each does what has to be done,
@@ -68,22 +68,8 @@ type expected struct {
 
 func newExpected() expected {
 	return expected{
-		pods: map[types.UID]bool{}, deleted: map[string]bool{}, cordoned: map[string]bool{}, uncordoned: map[string]bool{},
+		pods: map[types.UID]bool{}, bound: map[types.UID]bool{}, deleted: map[string]bool{}, cordoned: map[string]bool{}, uncordoned: map[string]bool{},
 	}
-}
-
-// tally counts what is no breach.
-type tally struct {
-	// placed are all bindings, of which beyondRoom found the adapter full, and beyondLimit were more adapters than the limit.
-	placed, beyondRoom, beyondLimit int
-	// excess are placeholders that were made by two leaders at once.
-	excess int
-	// rejected are those that the guard failed before they were served; surplus those that served.
-	rejected, surplus int
-	// moved counts vreplicas that ceased to be served, by the reason.
-	moved map[string]int
-	// notes tell of bindings that the rules do not allow.
-	notes findings
 }
 
 func newHistory() *history {

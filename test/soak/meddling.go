@@ -114,6 +114,7 @@ func (p *plan) bindByHand() *action {
 			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 			Target:     corev1.ObjectReference{Kind: "Node", Name: name},
 		}
+		d.witness.expect(func(x *expected) { x.bound[pod.UID] = true })
 		err := d.Client().CoreV1().Pods(pod.Namespace).Bind(ctx, binding, metav1.CreateOptions{})
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 			return fmt.Sprintf("%s to %s was too late", key(pod), name), nil

@@ -1,8 +1,7 @@
 package soak
 
 import (
-	"maps"
-	"slices"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -91,24 +90,35 @@ func (h *history) bound(e event, p *corev1.Pod) {
 	if node != nil && !isVirtual(node) {
 		h.breach(e, "C38", "%s was put on the real node %s", key(p), node.Name)
 	}
-	if h.held(p.Spec.NodeName) > h.limits[p.Spec.NodeName] {
+	isFull := h.held(p.Spec.NodeName) > h.limits[p.Spec.NodeName]
+	isBeyondLimit := h.isBeyondLimit(p)
+	when := fmt.Sprintf("version %d, %s", e.version, e.at.Format("15:04:05.000"))
+	switch isByHand := h.expected.bound[p.UID] || p.Namespace == guests; {
+	case (isFull || isBeyondLimit) && isByHand:
+		h.tally.byHand++
+	case isFull:
 		h.tally.beyondRoom++
-		h.tally.notes.add("room", "%s to %s, which has %d of %d, at version %d, %s", key(p), p.Spec.NodeName,
-			h.held(p.Spec.NodeName), h.limits[p.Spec.NodeName], e.version, e.at.Format("15:04:05.000"))
+		h.tally.notes.add("room", "%s to %s, which has %d of %d, at %s",
+			key(p), p.Spec.NodeName, h.held(p.Spec.NodeName), h.limits[p.Spec.NodeName], when)
+	case isBeyondLimit:
+		h.tally.beyondLimit++
+		h.tally.notes.add("limit", "%s to %s, at %s", key(p), p.Spec.NodeName, when)
 	}
-	if vpod := h.vpods[owner(p)]; vpod != nil && vpod.Spec.MaxAdapters != nil {
-		used := map[string]bool{}
-		for _, o := range h.pods {
-			if isPlaceholder(o) && owner(o) == vpod.UID && isAlive(o) && o.Spec.NodeName != "" && o.UID != p.UID {
-				used[o.Spec.NodeName] = true
-			}
-		}
-		if !used[p.Spec.NodeName] && len(used) >= int(*vpod.Spec.MaxAdapters) {
-			h.tally.beyondLimit++
-			h.tally.notes.add("limit", "%s (%q) to %s, beside %v, limit %d, at version %d, %s", key(p), p.Annotations[v1alpha1.AnnotationMaxAdapters],
-				p.Spec.NodeName, slices.Sorted(maps.Keys(used)), *vpod.Spec.MaxAdapters, e.version, e.at.Format("15:04:05.000"))
+}
+
+// isBeyondLimit says whether a VPod has come to use more adapters than it may.
+func (h *history) isBeyondLimit(p *corev1.Pod) bool {
+	vpod := h.vpods[owner(p)]
+	if vpod == nil || vpod.Spec.MaxAdapters == nil {
+		return false
+	}
+	used := map[string]bool{}
+	for _, o := range h.pods {
+		if isPlaceholder(o) && owner(o) == vpod.UID && isAlive(o) && o.Spec.NodeName != "" && o.UID != p.UID {
+			used[o.Spec.NodeName] = true
 		}
 	}
+	return !used[p.Spec.NodeName] && len(used) >= int(*vpod.Spec.MaxAdapters)
 }
 
 // ends asks why a vreplica is not served any more.

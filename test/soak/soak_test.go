@@ -162,10 +162,9 @@ func (s *soak) sum() {
 		kinds = append(kinds, fmt.Sprintf("%s %d", kind, s.happened[kind]))
 	}
 	s.t.Logf("seed %d, %d steps: %s", *soakSeed, len(s.story), strings.Join(kinds, ", "))
-	s.t.Logf("%d placements, %d beyond the room and %d beyond the limit of adapters; the guard rejected %d and took back %d; "+
-		"%d too many while two led; moved: %v; %d breaches", tally.placed, tally.beyondRoom, tally.beyondLimit, tally.rejected, tally.surplus, tally.excess, tally.moved, s.breaches)
+	s.t.Logf("%s; %d breaches", tally, s.breaches)
 	if len(tally.notes) > 0 {
-		s.t.Logf("what the scheduler, or a person, should not have done:\n%s", strings.Join(tally.notes, "\n"))
+		s.t.Logf("what the scheduler should not have done:\n%s", strings.Join(tally.notes, "\n"))
 	}
 	s.t.Logf("schedulers ended because of an event that they missed: %v", s.corrupted())
 	s.t.Logf("slowest to settle: %s", s.slowStep)
