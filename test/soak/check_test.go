@@ -21,6 +21,7 @@ func TestCheckFindsNothingWhereAllIsWell(t *testing.T) {
 		"its host is cordoned":  func(w *world) { w.nodes["h-1"].Spec.Unschedulable = true; w.cordon("p-1", v1alpha1.CordonHostCordoned) },
 		"an adapter restarts":   func(w *world) { w.restarts("set-1", time.Second) },
 		"no adapter is ready":   func(w *world) { w.restarts("set-0", time.Minute); w.restarts("set-1", time.Minute) },
+		"the other is cordoned": func(w *world) { w.cordon("p-0", ""); w.restarts("set-1", time.Minute) },
 		"a guest without room": func(w *world) {
 			w.waits(5)
 			w.pod("guest-4").Status.Phase = corev1.PodFailed

@@ -136,12 +136,14 @@ func (w *world) checkLoad(f *findings, a *adapter, all []*adapter) {
 	if int64(len(a.bound)) > capacity(a.node) {
 		f.add("G1", "%s has %d vreplicas and room for %d", a.node.Name, len(a.bound), capacity(a.node))
 	}
-	othersReady := slices.ContainsFunc(all, func(o *adapter) bool { return o != a && o.wanted && o.isReady() })
+	isElsewhere := slices.ContainsFunc(all, func(o *adapter) bool {
+		return o != a && o.wanted && o.isReady() && o.node != nil && !o.node.Spec.Unschedulable
+	})
 	switch {
 	case len(a.bound) == 0:
 	case !a.wanted:
 		f.add("G6", "%s was removed and has %d vreplicas", a.node.Name, len(a.bound))
-	case w.lostFor(a) > lossDelay && othersReady:
+	case w.lostFor(a) > lossDelay && isElsewhere:
 		f.add("C26", "%s has been lost for %s and has %d vreplicas", a.node.Name, w.lostFor(a), len(a.bound))
 	}
 }
