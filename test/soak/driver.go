@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long anything may take: the longest that a program waits for another one is a minute.
-const patience = 90 * time.Second
+const patience = 3 * time.Minute
 
 // driver does to the cluster what the plan says.
 type driver struct {

@@ -12,6 +12,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +23,8 @@ import (
 const (
 	// retryConflict is how long to wait until the cache has what a write found changed.
 	retryConflict = 100 * time.Millisecond
+	// retryRoom is how long to wait until somebody must have used room that was there.
+	retryRoom = 2 * time.Second
 	// action is what events say was tried.
 	action = "Placing"
 	// longestNote is what the API server takes in an event.
@@ -61,6 +64,10 @@ func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.R
 		// What others made of the pool meanwhile may have been counted too late. A VPod for which it made no difference
 		// waits for an event of its own.
 		after = soonest(after, o.census.expires(o.now))
+	}
+	if o.census != nil && apimeta.IsStatusConditionPresentAndEqual(o.status().Conditions, v1alpha1.ConditionScheduled, metav1.ConditionFalse) &&
+		reasonToWait(o.status()) == "" {
+		after = soonest(after, retryRoom) // Others may have taken the room that there seemed to be.
 	}
 	return ctrl.Result{RequeueAfter: after}, err
 }
