@@ -58,12 +58,14 @@ func (h *history) trouble(e event, was *corev1.Pod, pool *v1alpha1.AdapterPool) 
 	adapter := v1alpha1.NodeName(ref.Namespace+"/"+ref.Name, ordinal)
 	since, isNotReady := h.outages.since[adapter]
 	isLost := isNotReady && e.at.Sub(since) >= pool.Spec.EvictionTimeout.Duration-lossEarly
-	switch c := podCondition(was, corev1.DisruptionTarget); {
+	c := podCondition(was, corev1.DisruptionTarget)
+	isPreempted := c != nil && c.Reason == corev1.PodReasonPreemptionByScheduler
+	switch {
 	case !h.outages.hasAdapter(adapter):
 		return "adapter removed"
 	case isLost && (h.hasReady(ref.Namespace+"/"+ref.Name) || h.expected.blind):
 		return "adapter lost"
-	case c != nil && c.Reason == corev1.PodReasonPreemptionByScheduler && h.hasHigher(was):
+	case (isPreempted || h.expected.blind) && h.hasHigher(was):
 		return "preempted"
 	}
 	return ""
