@@ -178,10 +178,13 @@ func (f findings) err() error {
 	if len(f) == 0 {
 		return nil
 	}
-	const most = 6
-	text := strings.Join(f[:min(most, len(f))], "\n")
-	if len(f) > most {
-		text += fmt.Sprintf("\nand %d more", len(f)-most)
+	const most, longest = 6, 250
+	var lines []string
+	for _, line := range f[:min(most, len(f))] {
+		lines = append(lines, line[:min(longest, len(line))])
 	}
-	return errors.New(text)
+	if len(f) > most {
+		lines = append(lines, fmt.Sprintf("and %d more", len(f)-most))
+	}
+	return errors.New(strings.Join(lines, "\n"))
 }

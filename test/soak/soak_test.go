@@ -35,9 +35,10 @@ const slow = 15 * time.Second
 // soak is a run.
 type soak struct {
 	*driver
-	t     *testing.T
-	plan  *plan
-	story []string
+	t    *testing.T
+	plan *plan
+	// steps are what happened between the beginning and the end.
+	steps int
 	// happened counts actions by their kind.
 	happened map[string]int
 	slowest  time.Duration
@@ -54,8 +55,8 @@ func TestSoak(t *testing.T) {
 	ctrllog.SetLogger(klog.Background())
 	s := start(t)
 	until := time.Now().Add(*soakDuration)
-	for step := 0; time.Now().Before(until) && (*soakSteps == 0 || step < *soakSteps) && !t.Failed(); step++ {
-		s.step(fmt.Sprint(step), s.plan.next())
+	for ; time.Now().Before(until) && (*soakSteps == 0 || s.steps < *soakSteps) && !t.Failed(); s.steps++ {
+		s.step(fmt.Sprint(s.steps), s.plan.next())
 	}
 	if !t.Failed() {
 		s.recover()
@@ -125,14 +126,15 @@ func (s *soak) step(number string, a action) {
 		var waited []string
 		waited, err = s.settle(ctx)
 		took := time.Since(began).Round(10 * time.Millisecond)
-		if line += fmt.Sprintf(": %s", took); took > slow {
-			line += ", at last for\n" + strings.Join(waited[max(0, len(waited)-4):], "\n")
-		}
+		line += fmt.Sprintf(": %s", took)
 		if took > s.slowest {
 			s.slowest, s.slowStep = took, line
 		}
+		if took > slow {
+			line += ", at last for\n" + strings.Join(waited[max(0, len(waited)-4):], "\n")
+		}
 	}
-	s.story = append(s.story, line)
+	s.t.Log(line)
 	breaches, _ := s.witness.report()
 	for _, b := range breaches[s.breaches:] {
 		s.t.Errorf("step %s: %s", number, b)
@@ -161,14 +163,14 @@ func (s *soak) sum() {
 	for _, kind := range slices.Sorted(maps.Keys(s.happened)) {
 		kinds = append(kinds, fmt.Sprintf("%s %d", kind, s.happened[kind]))
 	}
-	s.t.Logf("seed %d, %d steps: %s", *soakSeed, len(s.story), strings.Join(kinds, ", "))
+	s.t.Logf("seed %d, %d steps: %s", *soakSeed, s.steps, strings.Join(kinds, ", "))
 	s.t.Logf("%s; %d breaches", tally, s.breaches)
 	if len(tally.notes) > 0 {
 		s.t.Logf("what the scheduler should not have done:\n%s", strings.Join(tally.notes, "\n"))
 	}
 	s.t.Logf("schedulers ended because of an event that they missed: %v", s.corrupted())
 	s.t.Logf("slowest to settle: %s", s.slowStep)
-	s.t.Logf("again with -soak.seed=%d -soak.steps=%d; what happened:\n%s", *soakSeed, len(s.story), strings.Join(s.story, "\n"))
+	s.t.Logf("again with -soak.seed=%d -soak.steps=%d", *soakSeed, s.steps)
 }
 
 // checkLogs looks for what our programs may not try, and for what no program may do.
