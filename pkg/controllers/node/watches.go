@@ -22,13 +22,18 @@ type mapper struct {
 	objects, adapterPods client.Reader
 }
 
-// ofNode: a node itself, if it has an adapter's name, and the adapters on it, if it is a real one.
+// ofNode: a node itself, if it has an adapter's name, and the adapters on it, if it is a real one. A virtual one that takes
+// vreplicas again concerns those of its pool that are not ready as well, whose vreplicas may now have somewhere to go.
 func (m mapper) ofNode(ctx context.Context, node *corev1.Node) []string {
 	var nodes []string
-	if _, ok := adapter.OfNodeName(node.Name); ok {
+	id, ok := adapter.OfNodeName(node.Name)
+	if ok {
 		nodes = append(nodes, node.Name)
 	}
 	if v1alpha1.IsVirtual(node.Spec.ProviderID) {
+		if ok && adapter.IsNodeReady(node) && !node.Spec.Unschedulable {
+			nodes = append(nodes, m.notReady(ctx, id)...)
+		}
 		return nodes
 	}
 	for _, pod := range m.pods(ctx, client.MatchingFields{informers.ByNode: node.Name}) {
@@ -45,8 +50,8 @@ func ofPlaceholder(_ context.Context, pod *corev1.Pod) []string {
 	return []string{pod.Spec.NodeName}
 }
 
-// ofAdapterPod: the adapter, and once it is ready also those of its pool that are not, whose vreplicas may now have
-// somewhere to go.
+// ofAdapterPod: the adapter, and once it is ready also those of its pool that are not: its node may have been open, and
+// called ready, all the time.
 func (m mapper) ofAdapterPod(ctx context.Context, pod *corev1.Pod) []string {
 	nodes := m.ofAdapter(ctx, pod)
 	if !isServing(pod) {
@@ -54,10 +59,17 @@ func (m mapper) ofAdapterPod(ctx context.Context, pod *corev1.Pod) []string {
 	}
 	for _, node := range nodes[:len(nodes):len(nodes)] {
 		id, _ := adapter.OfNodeName(node)
-		for _, other := range m.nodes(ctx, id.Pool) {
-			if !adapter.IsNodeReady(&other) && other.Name != node {
-				nodes = append(nodes, other.Name)
-			}
+		nodes = append(nodes, m.notReady(ctx, id)...)
+	}
+	return nodes
+}
+
+// notReady are the other adapters of a pool that are not ready.
+func (m mapper) notReady(ctx context.Context, id adapter.ID) []string {
+	var nodes []string
+	for _, other := range m.nodes(ctx, id.Pool) {
+		if !adapter.IsNodeReady(&other) && other.Name != id.NodeName() {
+			nodes = append(nodes, other.Name)
 		}
 	}
 	return nodes

@@ -1,11 +1,14 @@
 package node
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
@@ -89,6 +92,43 @@ func TestWhichChangesOfAPlaceholderMatter(t *testing.T) {
 			tc.edit(is)
 			if got := placeholderMatters(was, is); got != tc.want {
 				t.Errorf("matters: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// nodeCache is a cache that holds the virtual nodes of one pool.
+type nodeCache struct {
+	client.Reader
+	nodes []corev1.Node
+}
+
+func (c nodeCache) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
+	into.(*corev1.NodeList).Items = c.nodes
+	return nil
+}
+
+// What is lost moves only where another adapter is ready and open: whatever makes one so has to have the lost ones looked at
+// again, and that is two steps, of which the pod's readiness is only the first.
+func TestAnAdapterThatIsOpenAgainConcernsThoseThatAreNotReady(t *testing.T) {
+	lost := *settled(nodeNotReady(time.Hour)).node
+	lost.Name = "kafka-0"
+	ready := *settled().node
+	ready.Name = "kafka-2"
+	for name, tc := range map[string]struct {
+		edit func(*corev1.Node)
+		want []string
+	}{
+		"ready and open": {edit: func(*corev1.Node) {}, want: []string{"kafka-1", "kafka-0"}},
+		"still cordoned": {edit: func(n *corev1.Node) { n.Spec.Unschedulable = true }, want: []string{"kafka-1"}},
+		"not ready":      {edit: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, want: []string{"kafka-1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			node := settled().node
+			tc.edit(node)
+			m := mapper{objects: nodeCache{nodes: []corev1.Node{lost, *node, ready}}}
+			if diff := cmp.Diff(tc.want, m.ofNode(t.Context(), node)); diff != "" {
+				t.Errorf("concerns (-want +got):\n%s", diff)
 			}
 		})
 	}
