@@ -8,6 +8,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,shortName=ap
 // +kubebuilder:printcolumn:name="StatefulSet",type=string,JSONPath=`.spec.statefulSetRef.name`
+// +kubebuilder:printcolumn:name="Wanted",type=integer,JSONPath=`.status.wantedAdapters`
 // +kubebuilder:printcolumn:name="Adapters",type=integer,JSONPath=`.status.adapters`
 // +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyAdapters`
 // +kubebuilder:printcolumn:name="Capacity",type=integer,JSONPath=`.status.capacity`
@@ -45,7 +46,11 @@ type AdapterPoolSpec struct {
 	// +kubebuilder:validation:Maximum=1000000
 	Capacity int32 `json:"capacity"`
 
-	// How to choose the vreplicas to remove when a VPod scales down.
+	// How many adapters there are. Without it the number of the StatefulSet's replicas is left alone.
+	// +optional
+	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
+
+	// How to choose the vreplicas to remove when a VPod scales down, and whether to even out those that are placed.
 	// +optional
 	Descheduling *Descheduling `json:"descheduling,omitempty"`
 
@@ -73,7 +78,69 @@ type StatefulSetReference struct {
 	Name string `json:"name"`
 }
 
-// Descheduling says which vreplicas of a VPod go first.
+// Autoscaling holds the StatefulSet at the number of adapters that the VPods need. It grows at once. It shrinks after a
+// delay, and only once the adapters to be removed, which are those with the highest ordinals, are empty.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas <= self.maxReplicas",fieldPath=".minReplicas",message="must not be above maxReplicas"
+type Autoscaling struct {
+	// Auto scales the StatefulSet. Off leaves it alone, takes back what was begun, and only reports the wanted size.
+	// +optional
+	// +default="Auto"
+	Mode AutoscalingMode `json:"mode,omitempty"`
+
+	// The fewest adapters; 0 is allowed, and then a pool without VPods has none.
+	// +optional
+	// +default=1
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+
+	// The most adapters. Vreplicas that need more wait. Adapters beyond it are removed as far as the others have room.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	MaxReplicas int32 `json:"maxReplicas"`
+
+	// How long fewer adapters must have been enough before any is removed: the highest number that was wanted within that
+	// time is kept.
+	// +optional
+	// +default="5m"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s')",message="a duration that is not negative, such as 90s or 5m"
+	ScaleDownDelay *metav1.Duration `json:"scaleDownDelay,omitempty"`
+
+	// None keeps the number that is needed; Zones and Nodes round it up to a multiple of the zones, or of the real nodes,
+	// that the adapters may run on.
+	// +optional
+	// +default="None"
+	ScaleUpUnit ScaleUpUnit `json:"scaleUpUnit,omitempty"`
+}
+
+// AutoscalingMode says whether a pool is scaled.
+//
+// +kubebuilder:validation:Enum=Auto;Off
+type AutoscalingMode string
+
+// The modes of autoscaling.
+const (
+	AutoscalingAuto AutoscalingMode = "Auto"
+	AutoscalingOff  AutoscalingMode = "Off"
+)
+
+// ScaleUpUnit is what the number of adapters is a multiple of.
+//
+// +kubebuilder:validation:Enum=None;Zones;Nodes
+type ScaleUpUnit string
+
+// The units of scaling up.
+const (
+	ScaleUpUnitNone  ScaleUpUnit = "None"
+	ScaleUpUnitZones ScaleUpUnit = "Zones"
+	ScaleUpUnitNodes ScaleUpUnit = "Nodes"
+)
+
+// Descheduling says which vreplicas of a VPod go first, and which are moved.
 type Descheduling struct {
 	// What makes an adapter the one to take a vreplica from, and with what weight; the counts are taken anew after each
 	// one. Vreplicas that wait, and those on adapters that are gone or not ready, always go before. Without priorities it
@@ -83,7 +150,38 @@ type Descheduling struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=4
 	Priorities []DeschedulingPriority `json:"priorities,omitempty"`
+
+	// Whether vreplicas that are placed are moved to where their profile would rather place them now.
+	// +optional
+	Rebalance *Rebalance `json:"rebalance,omitempty"`
 }
+
+// Rebalance evens out what is placed. A vreplica is moved only if that makes the placement of its VPod strictly better in
+// the order of its profile, and only so far as PodDisruptionBudgets allow.
+type Rebalance struct {
+	// Off moves nothing that is placed; On does, one vreplica at a time.
+	// +optional
+	// +default="Off"
+	Mode RebalanceMode `json:"mode,omitempty"`
+
+	// The most vreplicas of the pool that are moved in a minute. The VPods take turns.
+	// +optional
+	// +default=6
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=6000
+	EvictionsPerMinute *int32 `json:"evictionsPerMinute,omitempty"`
+}
+
+// RebalanceMode says whether placed vreplicas are evened out.
+//
+// +kubebuilder:validation:Enum=Off;On
+type RebalanceMode string
+
+// The modes of rebalancing.
+const (
+	RebalanceOff RebalanceMode = "Off"
+	RebalanceOn  RebalanceMode = "On"
+)
 
 // DeschedulingPriority is one reason to take a vreplica from an adapter.
 type DeschedulingPriority struct {
@@ -139,8 +237,18 @@ type AdapterPoolStatus struct {
 	// +default=0
 	Waiting int64 `json:"waiting"`
 
+	// Number of adapters that the VPods need, within the bounds of spec.autoscaling; it is reported in every mode of it.
+	// +optional
+	WantedAdapters *int32 `json:"wantedAdapters,omitempty"`
+	// Number of adapters that the StatefulSet is held at. It follows wantedAdapters up at once, and down after the delay.
+	// Adapters beyond it take no more vreplicas and lose those that they have to the others; once they are empty, they are
+	// removed.
+	// +optional
+	TargetAdapters *int32 `json:"targetAdapters,omitempty"`
+
 	// Ready says whether every adapter of the StatefulSet is in use, and what is in the way; ParallelPodManagement whether
-	// one adapter in trouble can hold up the others.
+	// one adapter in trouble can hold up the others; Scaled whether there are as many adapters as are wanted, and why so
+	// many.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

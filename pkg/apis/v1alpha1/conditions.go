@@ -55,6 +55,36 @@ const (
 	ReasonOrderedReady = "OrderedReady"
 )
 
+// ConditionScaled says of an AdapterPool whether it has as many adapters as are wanted, and in numbers why so many.
+const ConditionScaled = "Scaled"
+
+// Reasons of the condition Scaled. It is true for ReasonWantedSize alone.
+const (
+	ReasonWantedSize = "WantedSize"
+	// ReasonAutoscalingOff: the wanted size is reported, and nothing is scaled.
+	ReasonAutoscalingOff = "AutoscalingOff"
+	// ReasonScalingUp: adapters were asked for, and are not there yet.
+	ReasonScalingUp = "ScalingUp"
+	// ReasonMaxReplicas: more adapters than maxReplicas would be needed.
+	ReasonMaxReplicas = "MaxReplicas"
+	// ReasonScaleDownDelayed: fewer adapters are wanted, and have not been for long enough.
+	ReasonScaleDownDelayed = "ScaleDownDelayed"
+	// ReasonDraining: adapters are being emptied, and are removed then.
+	ReasonDraining = "Draining"
+	// ReasonDrainBlocked: adapters that are not wanted cannot be emptied.
+	ReasonDrainBlocked = "DrainBlocked"
+	// ReasonStatefulSetStuck: the StatefulSet does not add or remove pods as it is told.
+	ReasonStatefulSetStuck = "StatefulSetStuck"
+)
+
+// Reasons of events about scaling.
+const (
+	// EventScaled: the StatefulSet was given another number of replicas.
+	EventScaled = "Scaled"
+	// EventScaleReverted: somebody else had changed the number of replicas.
+	EventScaleReverted = "ScaleReverted"
+)
+
 // Why the controller cordons a virtual node: the values of AnnotationCordon.
 const (
 	// CordonMarked: the adapter pod has AnnotationUnschedulable.
@@ -66,6 +96,8 @@ const (
 	CordonHostNotReady = "HostNotReady"
 	// CordonLost: the adapter was not ready for longer than the pool's evictionTimeout.
 	CordonLost = "AdapterNotReady"
+	// CordonDraining: the pool is about to do without the adapter, and moves its vreplicas to others.
+	CordonDraining = "ScalingDown"
 	// CordonRemoved: the StatefulSet has no such replica any more, or the pool is deleted.
 	CordonRemoved = "AdapterRemoved"
 )
@@ -99,6 +131,8 @@ const PodAdapterNotReady = "AdapterNotReady"
 const (
 	// PodOutOfVReplicas: the adapter has no room for the pod.
 	PodOutOfVReplicas = "OutOfVReplicas"
+	// PodAdapterDraining: the adapter takes no more vreplicas, because it is about to be removed.
+	PodAdapterDraining = "AdapterDraining"
 	// PodOtherPool: the pod was put on an adapter of another pool than its own.
 	PodOtherPool = "OtherPool"
 )

@@ -45,6 +45,12 @@ const (
 	// without it is a person's, and never undone.
 	AnnotationCordon = GroupName + "/cordoned-because"
 
+	// AnnotationMove on a placeholder has its VPod put another one in its place, which the scheduler places anew, and evict it
+	// once that one serves. The value says why, in a word.
+	AnnotationMove = GroupName + "/move"
+	// MoveRebalance is the value of AnnotationMove for what the rebalancer moves.
+	MoveRebalance = "Rebalance"
+
 	// FinalizerPool keeps a pool that is deleted until its adapters are empty.
 	FinalizerPool = GroupName + "/adapters"
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
@@ -37,4 +38,19 @@ func IsPlaceholder(pod *corev1.Pod) bool {
 // IsFinished says whether a pod is through with its work, and so holds no room.
 func IsFinished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// IsAutoscaled says whether the StatefulSet of a pool is scaled by us.
+func IsAutoscaled(pool *v1alpha1.AdapterPool) bool {
+	return pool.DeletionTimestamp == nil && pool.Spec.Autoscaling != nil && pool.Spec.Autoscaling.Mode != v1alpha1.AutoscalingOff
+}
+
+// IsDraining says whether a pool is about to do without an adapter of its StatefulSet. It depends on what is stored alone: so
+// whoever leads next goes on with it, and a pool that is not scaled any more has no such adapters from that moment on.
+func (id ID) IsDraining(pool *v1alpha1.AdapterPool, set *appsv1.StatefulSet) bool {
+	if !IsAutoscaled(pool) || pool.Status.TargetAdapters == nil || !id.In(set) {
+		return false
+	}
+	first, _ := Ordinals(set)
+	return id.Ordinal >= first+int(*pool.Status.TargetAdapters)
 }

@@ -1,9 +1,11 @@
 package adapter
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,6 +60,46 @@ func TestIsPlaceholder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := IsPlaceholder(&tc.pod); got != tc.want {
 				t.Errorf("placeholder: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAdaptersBeyondTheTargetAreDraining(t *testing.T) {
+	auto := &v1alpha1.Autoscaling{Mode: v1alpha1.AutoscalingAuto, MaxReplicas: 9}
+	target := func(n int32, autoscaling *v1alpha1.Autoscaling) v1alpha1.AdapterPool {
+		return v1alpha1.AdapterPool{
+			Spec:   v1alpha1.AdapterPoolSpec{Autoscaling: autoscaling},
+			Status: v1alpha1.AdapterPoolStatus{TargetAdapters: new(n)},
+		}
+	}
+	leaving := target(2, auto)
+	leaving.DeletionTimestamp = new(metav1.Now())
+	// Five replicas, of which the first has ordinal 3.
+	set := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{
+		Replicas: new(int32(5)), Ordinals: &appsv1.StatefulSetOrdinals{Start: 3},
+	}}
+	for name, tc := range map[string]struct {
+		pool v1alpha1.AdapterPool
+		want []int
+	}{
+		"two of five":           {pool: target(2, auto), want: []int{5, 6, 7}},
+		"as many as there are":  {pool: target(5, auto)},
+		"none":                  {pool: target(0, auto), want: []int{3, 4, 5, 6, 7}},
+		"not decided yet":       {pool: v1alpha1.AdapterPool{Spec: v1alpha1.AdapterPoolSpec{Autoscaling: auto}}},
+		"autoscaling off":       {pool: target(2, &v1alpha1.Autoscaling{Mode: v1alpha1.AutoscalingOff})},
+		"autoscaling taken out": {pool: target(2, nil)},
+		"pool deleted":          {pool: leaving},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []int
+			for ordinal := range 12 {
+				if (ID{Ordinal: ordinal}).IsDraining(&tc.pool, set) {
+					got = append(got, ordinal)
+				}
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("draining are %v, want %v", got, tc.want)
 			}
 		})
 	}
