@@ -21,7 +21,14 @@ spec:
   statefulSetRef: {namespace: kafka, name: dispatcher}
   capacity: 10
   evictionTimeout: 1s
+  autoscaling:
+    mode: "Off"
+    minReplicas: 0
+    maxReplicas: 10000
+    scaleDownDelay: 0s
+    scaleUpUnit: Zones
   descheduling:
+    rebalance: {mode: "On", evictionsPerMinute: 6000}
     priorities:
       - {name: RemoveWithAvailabilityZonePriority, weight: 100000000}
       - {name: RemoveWithAvailabilityNodePriority, weight: 101}
@@ -56,38 +63,53 @@ const (
 	integer        = "must be of type integer"
 	atLeastASecond = "a duration of at least 1s, such as 90s or 5m"
 	priorities     = "spec.descheduling.priorities"
+	autoscaling    = "spec.autoscaling"
+	rebalance      = "spec.descheduling.rebalance"
+	unsupported    = ": Unsupported value: "
 )
 
 var wrongPools = map[string]wrong{
-	"capacity 0":               {"capacity: 10", "capacity: 0", "spec.capacity" + invalid + "0", min1},
-	"capacity -1":              {"capacity: 10", "capacity: -1", "spec.capacity" + invalid + "-1", min1},
-	"capacity too high":        {"capacity: 10", "capacity: 1000001", "spec.capacity" + invalid + "1000001", "less than or equal to 1000000"},
-	"capacity of text":         {"capacity: 10", `capacity: "10"`, "spec.capacity" + invalid, integer},
-	"half a vreplica":          {"capacity: 10", "capacity: 1.5", "spec.capacity" + invalid, integer},
-	"no capacity":              {"  capacity: 10\n", "", "spec.capacity" + required, ""},
-	"no StatefulSet":           {"  statefulSetRef: {namespace: kafka, name: dispatcher}\n", "", "spec.statefulSetRef" + required, ""},
-	"no namespace":             {"namespace: kafka, ", "", "spec.statefulSetRef.namespace" + required, ""},
-	"an empty namespace":       {"namespace: kafka", `namespace: ""`, "spec.statefulSetRef.namespace" + invalid, nonempty},
-	"too long a namespace":     {"namespace: kafka", "namespace: " + long(64), "spec.statefulSetRef.namespace" + tooLong, "more than 63"},
-	"no name":                  {", name: dispatcher", "", "spec.statefulSetRef.name" + required, ""},
-	"an empty name":            {"name: dispatcher", `name: ""`, "spec.statefulSetRef.name" + invalid, nonempty},
-	"too long a name":          {"name: dispatcher", "name: " + long(254), "spec.statefulSetRef.name" + tooLong, "more than 253"},
-	"no time":                  {"evictionTimeout: 1s", "evictionTimeout: 0s", "spec.evictionTimeout" + invalid, atLeastASecond},
-	"too little time":          {"evictionTimeout: 1s", "evictionTimeout: 999ms", "spec.evictionTimeout" + invalid, atLeastASecond},
-	"negative time":            {"evictionTimeout: 1s", "evictionTimeout: -5m", "spec.evictionTimeout" + invalid, atLeastASecond},
-	"no duration":              {"evictionTimeout: 1s", "evictionTimeout: x", "spec.evictionTimeout" + invalid, atLeastASecond},
-	"a time without its unit":  {"evictionTimeout: 1s", "evictionTimeout: 300", "spec.evictionTimeout" + invalid, "must be of type string"},
-	"too long a time":          {"evictionTimeout: 1s", "evictionTimeout: 1h" + strings.Repeat("0", 31) + "s", "spec.evictionTimeout" + tooLong, "more than 32"},
-	"an unknown priority":      {"RemoveWithEvenPodSpreadPriority", "RemoveAny", `spec.descheduling.priorities[2].name: Unsupported value: "RemoveAny": supported values: `, ""},
-	"a priority without name":  {"name: RemoveWithEvenPodSpreadPriority, ", "", priorities + "[2].name: Required value", ""},
-	"a duplicate priority":     {"RemoveWithEvenPodSpreadPriority", "RemoveWithAvailabilityZonePriority", priorities + "[2]: Duplicate value: ", ""},
-	"weight 0":                 {"weight: 101", "weight: 0", priorities + "[1].weight: Invalid value: 0: ", min1},
-	"weight too high":          {"weight: 101", "weight: 100000001", priorities + "[1].weight: Invalid value: ", "less than or equal to 100000000"},
-	"no weight":                {", weight: 101", "", priorities + "[1].weight: Required value", ""},
-	"five priorities":          {"    priorities:\n", "    priorities:\n      - {name: RemoveWithAvailabilityZonePriority, weight: 1}\n", "spec.descheduling.priorities: Too many: 5: ", ""},
-	"the pool's name too long": {"name: NAME", "name: " + long(64), "metadata.name: at most 63 characters", ""},
-	"an unknown field":         {"capacity: 10", "capacity: 10\n  capasity: 10", `unknown field "spec.capasity"`, ""},
-	"an unknown field below":   {"name: dispatcher", "name: dispatcher, kind: x", `unknown field "spec.statefulSetRef.kind"`, ""},
+	"capacity 0":                {"capacity: 10", "capacity: 0", "spec.capacity" + invalid + "0", min1},
+	"capacity -1":               {"capacity: 10", "capacity: -1", "spec.capacity" + invalid + "-1", min1},
+	"capacity too high":         {"capacity: 10", "capacity: 1000001", "spec.capacity" + invalid + "1000001", "less than or equal to 1000000"},
+	"capacity of text":          {"capacity: 10", `capacity: "10"`, "spec.capacity" + invalid, integer},
+	"half a vreplica":           {"capacity: 10", "capacity: 1.5", "spec.capacity" + invalid, integer},
+	"no capacity":               {"  capacity: 10\n", "", "spec.capacity" + required, ""},
+	"no StatefulSet":            {"  statefulSetRef: {namespace: kafka, name: dispatcher}\n", "", "spec.statefulSetRef" + required, ""},
+	"no namespace":              {"namespace: kafka, ", "", "spec.statefulSetRef.namespace" + required, ""},
+	"an empty namespace":        {"namespace: kafka", `namespace: ""`, "spec.statefulSetRef.namespace" + invalid, nonempty},
+	"too long a namespace":      {"namespace: kafka", "namespace: " + long(64), "spec.statefulSetRef.namespace" + tooLong, "more than 63"},
+	"no name":                   {", name: dispatcher", "", "spec.statefulSetRef.name" + required, ""},
+	"an empty name":             {"name: dispatcher", `name: ""`, "spec.statefulSetRef.name" + invalid, nonempty},
+	"too long a name":           {"name: dispatcher", "name: " + long(254), "spec.statefulSetRef.name" + tooLong, "more than 253"},
+	"no time":                   {"evictionTimeout: 1s", "evictionTimeout: 0s", "spec.evictionTimeout" + invalid, atLeastASecond},
+	"too little time":           {"evictionTimeout: 1s", "evictionTimeout: 999ms", "spec.evictionTimeout" + invalid, atLeastASecond},
+	"negative time":             {"evictionTimeout: 1s", "evictionTimeout: -5m", "spec.evictionTimeout" + invalid, atLeastASecond},
+	"no duration":               {"evictionTimeout: 1s", "evictionTimeout: x", "spec.evictionTimeout" + invalid, atLeastASecond},
+	"a time without its unit":   {"evictionTimeout: 1s", "evictionTimeout: 300", "spec.evictionTimeout" + invalid, "must be of type string"},
+	"too long a time":           {"evictionTimeout: 1s", "evictionTimeout: 1h" + strings.Repeat("0", 31) + "s", "spec.evictionTimeout" + tooLong, "more than 32"},
+	"an unknown priority":       {"RemoveWithEvenPodSpreadPriority", "RemoveAny", `spec.descheduling.priorities[2].name: Unsupported value: "RemoveAny": supported values: `, ""},
+	"a priority without name":   {"name: RemoveWithEvenPodSpreadPriority, ", "", priorities + "[2].name: Required value", ""},
+	"a duplicate priority":      {"RemoveWithEvenPodSpreadPriority", "RemoveWithAvailabilityZonePriority", priorities + "[2]: Duplicate value: ", ""},
+	"weight 0":                  {"weight: 101", "weight: 0", priorities + "[1].weight: Invalid value: 0: ", min1},
+	"weight too high":           {"weight: 101", "weight: 100000001", priorities + "[1].weight: Invalid value: ", "less than or equal to 100000000"},
+	"no weight":                 {", weight: 101", "", priorities + "[1].weight: Required value", ""},
+	"five priorities":           {"    priorities:\n", "    priorities:\n      - {name: RemoveWithAvailabilityZonePriority, weight: 1}\n", "spec.descheduling.priorities: Too many: 5: ", ""},
+	"the pool's name too long":  {"name: NAME", "name: " + long(64), "metadata.name: at most 63 characters", ""},
+	"min above max":             {"minReplicas: 0\n    maxReplicas: 10000", "minReplicas: 10\n    maxReplicas: 9", autoscaling + ".minReplicas" + invalid, "must not be above maxReplicas"},
+	"max below the default min": {"    minReplicas: 0\n    maxReplicas: 10000", "    maxReplicas: 0", autoscaling + ".maxReplicas" + invalid + "0", min1},
+	"min -1":                    {"minReplicas: 0", "minReplicas: -1", autoscaling + ".minReplicas" + invalid + "-1", min0},
+	"max too high":              {"maxReplicas: 10000", "maxReplicas: 10001", autoscaling + ".maxReplicas" + invalid + "10001", "less than or equal to 10000"},
+	"no max":                    {"    maxReplicas: 10000\n", "", autoscaling + ".maxReplicas" + required, ""},
+	"an unknown mode":           {`mode: "Off"`, "mode: Sometimes", autoscaling + ".mode" + unsupported + `"Sometimes"`, `"Auto", "Off"`},
+	"a bare Off":                {`mode: "Off"`, "mode: Off", autoscaling + ".mode" + invalid, "must be of type string"},
+	"a negative delay":          {"scaleDownDelay: 0s", "scaleDownDelay: -1s", autoscaling + ".scaleDownDelay" + invalid, "a duration that is not negative"},
+	"an unknown unit":           {"scaleUpUnit: Zones", "scaleUpUnit: Racks", autoscaling + ".scaleUpUnit" + unsupported + `"Racks"`, `"None", "Zones", "Nodes"`},
+	"an unknown rebalancing":    {`mode: "On"`, "mode: Always", rebalance + ".mode" + unsupported + `"Always"`, `"Off", "On"`},
+	"no evictions":              {"evictionsPerMinute: 6000", "evictionsPerMinute: 0", rebalance + ".evictionsPerMinute" + invalid + "0", min1},
+	"too many evictions":        {"evictionsPerMinute: 6000", "evictionsPerMinute: 6001", rebalance + ".evictionsPerMinute" + invalid, "less than or equal to 6000"},
+	"an unknown field":          {"capacity: 10", "capacity: 10\n  capasity: 10", `unknown field "spec.capasity"`, ""},
+	"an unknown field below":    {"name: dispatcher", "name: dispatcher, kind: x", `unknown field "spec.statefulSetRef.kind"`, ""},
 }
 
 var wrongVPods = map[string]wrong{
@@ -180,7 +202,7 @@ func TestG10_WhatCannotBeChangedIsRefusedWithItsPath(t *testing.T) {
 	saysAll(t, toPatch(vpod, `{"spec":null}`)(t.Context(), objects), "spec"+required)
 	saysAll(t, toScale(vpod, -1)(t.Context(), objects), "spec.replicas"+invalid+"-1")
 	for o, change := range map[*unstructured.Unstructured]string{
-		pool: `{"spec":{"capacity":11,"evictionTimeout":null,"descheduling":null}}`,
+		pool: `{"spec":{"capacity":11,"evictionTimeout":null,"autoscaling":null,"descheduling":null}}`,
 		vpod: `{"spec":{"replicas":null,"maxAdapters":null,"schedulerName":"other","priorityClassName":null}}`,
 	} {
 		if err := toPatch(o, change)(t.Context(), objects); err != nil {
@@ -197,6 +219,7 @@ func TestExplainHasATextForFields(t *testing.T) {
 		"vpod.status.placements.podName": "Name of the adapter",
 		"adapterpool.spec.capacity":      "one adapter has room for",
 		"adapterpool.status.waiting":     "wait for an adapter",
+		"adapterpool.spec.autoscaling":   "shrinks after a delay",
 	} {
 		text, err := s.Kubectl(t.Context(), "explain", field)
 		if err != nil || !strings.Contains(strings.Join(strings.Fields(text), " "), want) {

@@ -46,7 +46,9 @@ type AdapterPoolSpec struct {
 	// +kubebuilder:validation:Maximum=1000000
 	Capacity int32 `json:"capacity"`
 
-	// How many adapters there are. Without it the number of the StatefulSet's replicas is left alone.
+	// Holds the StatefulSet at the number of adapters that the VPods need: it grows at once, and shrinks after a delay and
+	// only once the adapters to be removed, those with the highest ordinals, are empty. Without it the number of the
+	// StatefulSet's replicas is left alone.
 	// +optional
 	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 
@@ -78,12 +80,12 @@ type StatefulSetReference struct {
 	Name string `json:"name"`
 }
 
-// Autoscaling holds the StatefulSet at the number of adapters that the VPods need. It grows at once. It shrinks after a
-// delay, and only once the adapters to be removed, which are those with the highest ordinals, are empty.
+// Autoscaling says how the number of adapters follows what the VPods need.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas <= self.maxReplicas",fieldPath=".minReplicas",message="must not be above maxReplicas"
 type Autoscaling struct {
-	// Auto scales the StatefulSet. Off leaves it alone, takes back what was begun, and only reports the wanted size.
+	// Auto scales the StatefulSet. "Off" leaves it alone, takes back what was begun, and only reports the wanted size. It
+	// needs the quotes: YAML takes a bare Off for false.
 	// +optional
 	// +default="Auto"
 	Mode AutoscalingMode `json:"mode,omitempty"`
@@ -159,7 +161,8 @@ type Descheduling struct {
 // Rebalance evens out what is placed. A vreplica is moved only if that makes the placement of its VPod strictly better in
 // the order of its profile, and only so far as PodDisruptionBudgets allow.
 type Rebalance struct {
-	// Off moves nothing that is placed; On does, one vreplica at a time.
+	// "Off" moves nothing that is placed; "On" does, one vreplica at a time. They need the quotes: YAML takes a bare On for
+	// true.
 	// +optional
 	// +default="Off"
 	Mode RebalanceMode `json:"mode,omitempty"`
