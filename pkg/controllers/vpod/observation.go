@@ -31,17 +31,8 @@ type observation struct {
 	now     time.Time
 }
 
-// desired is the number of vreplicas asked for. A spec without a number leaves it as it was: so a manifest without it, put
-// in place of one that a scaler has set, does not reset the scale.
-func desired(vpod *v1alpha1.VPod) int {
-	switch {
-	case vpod.Spec.Replicas != nil:
-		return int(*vpod.Spec.Replicas)
-	case vpod.Status.DesiredReplicas != nil:
-		return int(*vpod.Status.DesiredReplicas)
-	}
-	return 1
-}
+// desired is the number of vreplicas asked for.
+func desired(vpod *v1alpha1.VPod) int { return adapter.DesiredReplicas(vpod) }
 
 // relation is whose a pod is.
 type relation int
