@@ -26,7 +26,12 @@ import (
 // fetch reads a page that the controller serves to an administrator beside its metrics.
 func (s *stage) fetch(t testing.TB, path string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(s.controller.Metrics(), "/metrics")+path, nil)
+	return s.fetchFrom(t, s.controller, path)
+}
+
+func (s *stage) fetchFrom(t testing.TB, process *lab.Process, path string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(process.Metrics(), "/metrics")+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

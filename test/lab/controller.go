@@ -64,5 +64,5 @@ func listens(ctx context.Context, port int) error {
 	return conn.Close()
 }
 
-// Metrics is the URL of the metrics of a controller.
+// Metrics is the URL of the metrics of a scheduler or a controller.
 func (p *Process) Metrics() string { return p.metrics }

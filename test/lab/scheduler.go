@@ -68,7 +68,12 @@ func (l *Lab) runScheduler(
 		}
 		args = append(args, "--config="+config)
 	}
-	return l.run(ctx, name, program, serves(loopback("https", port, "/readyz")), append(args, options.Args...)...)
+	p, err := l.run(ctx, name, program, serves(loopback("https", port, "/readyz")), append(args, options.Args...)...)
+	if err != nil {
+		return nil, err
+	}
+	p.metrics = loopback("https", port, "/metrics")
+	return p, nil
 }
 
 // configure copies a scheduler's configuration and puts the access into it: beside --config, a scheduler ignores
