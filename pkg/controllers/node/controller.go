@@ -72,7 +72,7 @@ func Add(mgr ctrl.Manager, c Config) error {
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: retry.Limiter()}).
 		Watches(&corev1.Node{}, requests(m.ofNode), builder.WithPredicates(changes(nodeMatters))).
 		Watches(&corev1.Pod{}, requests(ofPlaceholder), builder.WithPredicates(changes(placeholderMatters))).
-		Watches(&v1alpha1.AdapterPool{}, requests(m.ofPool), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.AdapterPool{}, requests(m.ofPool), builder.WithPredicates(changes(poolMatters))).
 		Watches(&appsv1.StatefulSet{}, requests(m.ofStatefulSet), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Kind(c.AdapterPods.GetCache(), &corev1.Pod{},
 			handler.TypedEnqueueRequestsFromMapFunc(

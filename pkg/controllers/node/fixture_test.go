@@ -61,23 +61,28 @@ func settled(edits ...func(*state)) state {
 
 // Edits of a settled adapter.
 var (
-	noNode       = func(s *state) { s.node = nil }
-	noPool       = func(s *state) { s.pool, s.set, s.pod, s.host = nil, nil, nil, nil }
-	poolLeaving  = func(s *state) { s.pool.DeletionTimestamp = new(ago(0)) }
-	notHolder    = func(s *state) { s.holds = false }
-	noSet        = func(s *state) { s.set = nil }
-	setLeaving   = func(s *state) { s.set.DeletionTimestamp = new(ago(0)) }
-	scaledDown   = func(s *state) { s.set.Spec.Replicas = new(int32(1)) }
-	noPod        = func(s *state) { s.pod, s.host = nil, nil }
-	podLeaving   = func(s *state) { s.pod.DeletionTimestamp = new(ago(0)) }
-	podWaits     = func(s *state) { s.pod.Spec.NodeName, s.pod.Status.Conditions, s.host = "", nil, nil }
-	podOrphaned  = func(s *state) { s.pod.OwnerReferences = nil }
-	podForeign   = func(s *state) { s.pod.OwnerReferences[0].Kind, s.pod.OwnerReferences[0].UID = "ReplicaSet", "other" }
-	podMarked    = func(s *state) { s.pod.Annotations = map[string]string{v1alpha1.AnnotationUnschedulable: "true"} }
-	noHost       = func(s *state) { s.host = nil }
-	hostCordoned = func(s *state) { s.host.Spec.Unschedulable = true }
-	hostUnknown  = func(s *state) { s.host.Status.Conditions[0].Status = corev1.ConditionUnknown }
-	hostTainted  = func(s *state) {
+	noNode      = func(s *state) { s.node = nil }
+	noPool      = func(s *state) { s.pool, s.set, s.pod, s.host = nil, nil, nil, nil }
+	poolLeaving = func(s *state) { s.pool.DeletionTimestamp = new(ago(0)) }
+	notHolder   = func(s *state) { s.holds = false }
+	noSet       = func(s *state) { s.set = nil }
+	setLeaving  = func(s *state) { s.set.DeletionTimestamp = new(ago(0)) }
+	scaledDown  = func(s *state) { s.set.Spec.Replicas = new(int32(1)) }
+	draining    = func(s *state) {
+		s.pool.Spec.Autoscaling = &v1alpha1.Autoscaling{Mode: v1alpha1.AutoscalingAuto, MaxReplicas: 9}
+		s.pool.Status.TargetAdapters = new(int32(1))
+	}
+	autoscalingOff = func(s *state) { s.pool.Spec.Autoscaling.Mode = v1alpha1.AutoscalingOff }
+	noPod          = func(s *state) { s.pod, s.host = nil, nil }
+	podLeaving     = func(s *state) { s.pod.DeletionTimestamp = new(ago(0)) }
+	podWaits       = func(s *state) { s.pod.Spec.NodeName, s.pod.Status.Conditions, s.host = "", nil, nil }
+	podOrphaned    = func(s *state) { s.pod.OwnerReferences = nil }
+	podForeign     = func(s *state) { s.pod.OwnerReferences[0].Kind, s.pod.OwnerReferences[0].UID = "ReplicaSet", "other" }
+	podMarked      = func(s *state) { s.pod.Annotations = map[string]string{v1alpha1.AnnotationUnschedulable: "true"} }
+	noHost         = func(s *state) { s.host = nil }
+	hostCordoned   = func(s *state) { s.host.Spec.Unschedulable = true }
+	hostUnknown    = func(s *state) { s.host.Status.Conditions[0].Status = corev1.ConditionUnknown }
+	hostTainted    = func(s *state) {
 		s.host.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule}}
 	}
 	noneReady = func(s *state) { s.othersReady = false }

@@ -90,6 +90,8 @@ func (s state) cordon(f fate, h health) string {
 	switch {
 	case f != inUse:
 		return v1alpha1.CordonRemoved
+	case s.id.IsDraining(s.pool, s.set):
+		return v1alpha1.CordonDraining
 	case s.pod != nil && s.pod.Annotations[v1alpha1.AnnotationUnschedulable] == "true":
 		return v1alpha1.CordonMarked
 	case !s.hasHost():

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
@@ -147,6 +148,11 @@ type updateEvent = event.TypedUpdateEvent[client.Object]
 // what others change is put back.
 func nodeMatters(was, is *corev1.Node) bool {
 	return v1alpha1.IsVirtual(is.Spec.ProviderID) || factsOf(was) != factsOf(is)
+}
+
+// poolMatters when its user changed it, or when other adapters are draining now. Its counts change with every placement.
+func poolMatters(was, is *v1alpha1.AdapterPool) bool {
+	return was.Generation != is.Generation || !ptr.Equal(was.Status.TargetAdapters, is.Status.TargetAdapters)
 }
 
 // placeholderMatters when it is bound, or holds room no more; when it is gone there is no update.

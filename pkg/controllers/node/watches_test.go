@@ -46,6 +46,29 @@ func TestWhichChangesOfANodeMatter(t *testing.T) {
 	}
 }
 
+// Each change of the target has the adapters looked at that it takes out of use, or puts back into it.
+func TestWhichChangesOfAPoolMatter(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(*v1alpha1.AdapterPool)
+		want bool
+	}{
+		"counts":             {edit: func(p *v1alpha1.AdapterPool) { p.Status.Used, p.Status.WantedAdapters = 7, new(int32(7)) }},
+		"the spec":           {edit: func(p *v1alpha1.AdapterPool) { p.Generation++ }, want: true},
+		"a lower target":     {edit: func(p *v1alpha1.AdapterPool) { p.Status.TargetAdapters = new(int32(0)) }, want: true},
+		"none any more":      {edit: func(p *v1alpha1.AdapterPool) { p.Status.TargetAdapters = nil }, want: true},
+		"the same, anew set": {edit: func(p *v1alpha1.AdapterPool) { p.Status.TargetAdapters = new(int32(1)) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was := settled(draining).pool
+			is := was.DeepCopy()
+			tc.edit(is)
+			if got := poolMatters(was, is); got != tc.want {
+				t.Errorf("matters: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestWhichChangesOfAnAdapterPodMatter(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit func(*state)

@@ -73,6 +73,7 @@ func (r *reconciler) patch(ctx context.Context, is, want *corev1.Node) (*corev1.
 // cordonWords say in an event what a Cordon reason means.
 var cordonWords = map[string]string{
 	v1alpha1.CordonRemoved:      "its StatefulSet does not have it any more, or its pool is being deleted",
+	v1alpha1.CordonDraining:     "its pool is about to do without it, and its vreplicas move to others",
 	v1alpha1.CordonMarked:       "its pod has the annotation " + v1alpha1.AnnotationUnschedulable,
 	v1alpha1.CordonNoHost:       "its pod is missing, or waits for a host",
 	v1alpha1.CordonHostCordoned: "its host is cordoned",

@@ -23,6 +23,8 @@ type adapterState struct {
 	id           adapter.ID
 	node         *corev1.Node
 	placeholders []*corev1.Pod
+	// draining: the pool is about to do without the adapter.
+	draining bool
 }
 
 // brokenOffAge is how old a deletion without a grace period is, at least, that was not carried through: the API server makes
@@ -73,6 +75,12 @@ func decide(s adapterState, now time.Time) decision {
 			message := fmt.Sprintf("the pod is for adapters of pool %s, and was bound to %s",
 				pod.Labels[v1alpha1.LabelPool], s.node.Name)
 			d.rejected = append(d.rejected, reject(pod, v1alpha1.PodOtherPool, message, now))
+		case s.draining && unserved(pod) == 1:
+			// Its scheduler was late. What is served goes on until it is served elsewhere; so an adapter that was seen empty
+			// stays unserved.
+			message := fmt.Sprintf("adapter %s takes no more vreplicas, because AdapterPool %s is about to do without it",
+				s.node.Name, s.id.Pool)
+			d.rejected = append(d.rejected, reject(pod, v1alpha1.PodAdapterDraining, message, now))
 		default:
 			candidates = append(candidates, pod)
 		}

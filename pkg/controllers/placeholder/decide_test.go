@@ -36,8 +36,18 @@ func kafka1(capacity int64, placeholders ...*corev1.Pod) adapterState {
 	}
 }
 
+func drained(s adapterState) adapterState {
+	s.draining = true
+	return s
+}
+
 func readyIs(s adapterState, status corev1.ConditionStatus) adapterState {
 	s.node.Status.Conditions[0].Status = status
+	return s
+}
+
+func cordoned(s adapterState) adapterState {
+	s.node.Annotations = map[string]string{v1alpha1.AnnotationCordon: v1alpha1.CordonDraining}
 	return s
 }
 
@@ -148,6 +158,18 @@ func TestDecide(t *testing.T) {
 		"of another pool, unless finished":  {state: kafka1(3, bound("a", 0, otherPool, failed))},
 		"a larger one goes, a smaller fits": {state: kafka1(3, running("a", 3*minute, size(2)), bound("b", 2*minute, size(2)), bound("c", minute)), want: []string{"b OutOfVReplicas: adapter kafka-1 has no room: requested vreplicas: 2, free: 1, capacity: 3", "c Running"}},
 
+		"draining: what is served goes on": {state: drained(kafka1(3, running("a", minute), running("b", minute, markedNotReady))), want: []string{"b Running"}},
+		"draining: who comes late is failed": {
+			state: drained(kafka1(3, running("a", minute), bound("b", 0))),
+			want:  []string{"b AdapterDraining: adapter kafka-1 takes no more vreplicas, because AdapterPool kafka is about to do without it"},
+		},
+		"draining: also while nothing is known of it": {
+			state: drained(readyIs(kafka1(3, running("a", minute), bound("b", 0)), corev1.ConditionUnknown)),
+			want:  []string{"b AdapterDraining: adapter kafka-1 takes no more vreplicas, because AdapterPool kafka is about to do without it"},
+		},
+		"draining: capacity lowered as well": {state: drained(kafka1(1, running("a", 2*minute), running("b", minute))), want: []string{full("b", 0, 1)}},
+		"draining: who is deleted just goes": {state: drained(kafka1(3, bound("a", 0, leaving))), want: []string{"a gone"}},
+
 		"deleted with time to spare":          {state: kafka1(3, running("a", minute, leaving)), want: []string{"a gone"}},
 		"same, while nothing is known":        {state: readyIs(kafka1(3, running("a", minute, leaving)), corev1.ConditionUnknown), want: []string{"a gone"}},
 		"same, of another pool":               {state: kafka1(3, running("a", minute, leaving, otherPool)), want: []string{"a gone"}},
@@ -186,8 +208,9 @@ func TestDecideChangesNothingThatItIsGiven(t *testing.T) {
 
 // What is decided is final: decided again on its own outcome, there is nothing left to do, and nothing flaps.
 func TestDecisionsSettle(t *testing.T) {
-	for _, status := range []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse} {
+	for i, status := range []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionTrue} {
 		s := readyIs(kafka1(2, bound("a", time.Minute), bound("b", 0), bound("c", 0), bound("d", 0, otherPool)), status)
+		s.draining = i == 2
 		for _, pod := range s.placeholders {
 			d := decide(s, now)
 			for _, c := range d.changed {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
@@ -77,7 +78,28 @@ func observe(ctx context.Context, id adapter.ID, from client.Reader, on ...clien
 			s.placeholders = append(s.placeholders, &pods.Items[i])
 		}
 	}
-	return s, nil
+	s.draining, err = isDraining(ctx, id, from)
+	return s, err
+}
+
+// isDraining goes by the pool and not by the cordon of the node, which follows it: whoever shrinks the StatefulSet saw this
+// same pool first, so nothing is admitted on an adapter that it found empty.
+func isDraining(ctx context.Context, id adapter.ID, from client.Reader) (bool, error) {
+	var pool v1alpha1.AdapterPool
+	err := from.Get(ctx, client.ObjectKey{Name: id.Pool}, &pool, client.UnsafeDisableDeepCopy)
+	if apierrors.IsNotFound(err) || err == nil && !adapter.IsAutoscaled(&pool) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading the pool: %w", err)
+	}
+	var set appsv1.StatefulSet
+	key := client.ObjectKey{Namespace: pool.Spec.StatefulSetRef.Namespace, Name: pool.Spec.StatefulSetRef.Name}
+	err = from.Get(ctx, key, &set, client.UnsafeDisableDeepCopy)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("reading StatefulSet %s: %w", key, err)
+	}
+	return err == nil && id.IsDraining(&pool, &set), nil
 }
 
 // carryOut writes each placeholder once. One that fails does not stop the others.

@@ -96,6 +96,7 @@ func TestWhichChangesOfANodeMatter(t *testing.T) {
 		"nothing":   {is: kafka1(2).node},
 		"readiness": {is: readyIs(kafka1(2), corev1.ConditionUnknown).node, want: true},
 		"capacity":  {is: kafka1(1).node, want: true},
+		"cordon":    {is: cordoned(kafka1(2)).node, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := nodeMatters(kafka1(2).node, tc.is); got != tc.want {
