@@ -60,17 +60,24 @@ func trimNode(object any) (any, error) {
 	return node, nil
 }
 
-// trimStatefulSet leaves out the template, and with it most of the object.
+// trimStatefulSet leaves out most of the template. It keeps what says which nodes the pods may run on.
 func trimStatefulSet(object any) (any, error) {
 	set, ok := object.(*appsv1.StatefulSet)
 	if !ok {
 		return object, nil
 	}
 	set.ManagedFields = nil
+	template := corev1.PodSpec{NodeSelector: set.Spec.Template.Spec.NodeSelector, Tolerations: set.Spec.Template.Spec.Tolerations}
+	if a := set.Spec.Template.Spec.Affinity; a != nil && a.NodeAffinity != nil {
+		template.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
+		}}
+	}
 	set.Spec = appsv1.StatefulSetSpec{
 		Replicas:            set.Spec.Replicas,
 		Ordinals:            set.Spec.Ordinals,
 		PodManagementPolicy: set.Spec.PodManagementPolicy,
+		Template:            corev1.PodTemplateSpec{Spec: template},
 	}
 	return set, nil
 }
