@@ -19,6 +19,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"vpod.dev/vpod-scheduler/pkg/controllers/informers"
+	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
 	"vpod.dev/vpod-scheduler/pkg/controllers/node"
 	"vpod.dev/vpod-scheduler/pkg/controllers/placeholder"
 	"vpod.dev/vpod-scheduler/pkg/controllers/pool"
@@ -76,6 +77,7 @@ func addControllers(mgr ctrl.Manager, adapterPods cluster.Cluster, o *options, c
 		return err
 	}
 	return errors.Join(
+		metrics.Add(mgr),
 		pool.Add(mgr, pool.Config{AdapterPods: adapterPods, Clock: clock.RealClock{}}),
 		node.Add(mgr, node.Config{
 			AdapterPods: adapterPods, Clock: clock.RealClock{}, Version: version,

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
 
 const (
@@ -70,52 +68,3 @@ var (
 		Buckets:                         []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600},
 	}, []string{labelPool})
 )
-
-// The values of labels that are known beforehand.
-var (
-	moves      = []string{v1alpha1.CordonLost, v1alpha1.CordonRemoved, v1alpha1.CordonDraining, v1alpha1.MoveRebalance}
-	rejections = []string{v1alpha1.PodOutOfVReplicas, v1alpha1.PodAdapterDraining, v1alpha1.PodOtherPool}
-	directions = []string{directionUp, directionDown}
-)
-
-// Created counts placeholders that were created.
-func Created(n int) { created.Add(float64(n)) }
-
-// Removed counts placeholders that were removed to scale down, or to replace them.
-func Removed(n int) { removed.Add(float64(n)) }
-
-// Published counts a status of a VPod that was written.
-func Published() { published.Inc() }
-
-// Evicted counts a vreplica that was taken off its adapter for a cause: v1alpha1.CordonLost, CordonRemoved, CordonDraining
-// or MoveRebalance.
-func Evicted(pool, cause string) { moved.WithLabelValues(pool, cause).Inc() }
-
-// Rejected counts vreplicas that were failed on their adapter, for one of the reasons of v1alpha1 that begin with Pod.
-func Rejected(pool, reason string, vreplicas int64) {
-	rejected.WithLabelValues(pool, reason).Add(float64(vreplicas))
-}
-
-// Admitted tells how long a placeholder waited from its creation on.
-func Admitted(pool string, waited time.Duration) {
-	placementDuration.WithLabelValues(pool).Observe(max(0, waited).Seconds())
-}
-
-// Scaled counts a change of the number of replicas of a pool's StatefulSet that was written.
-func Scaled(pool string, from, to int32) {
-	switch {
-	case to > from:
-		scaleWrites.WithLabelValues(pool, directionUp).Inc()
-	case to < from:
-		scaleWrites.WithLabelValues(pool, directionDown).Inc()
-	}
-}
-
-// DrainStarted counts a drain: adapters of the pool are to be emptied, where none were before.
-func DrainStarted(pool string) { drainsStarted.WithLabelValues(pool).Inc() }
-
-// DrainFinished counts a drain that is over, because its adapters were empty and are removed.
-func DrainFinished(pool string) { drainsFinished.WithLabelValues(pool).Inc() }
-
-// DrainBlocked counts a drain that was given up for a while.
-func DrainBlocked(pool string) { drainsBlocked.WithLabelValues(pool).Inc() }

@@ -2,11 +2,9 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
@@ -17,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -28,11 +25,6 @@ import (
 
 // workers is how many virtual nodes are seen to at once.
 const workers = 8
-
-var movedVReplicas = prometheus.NewCounterVec(prometheus.CounterOpts{
-	Name: "vpod_controller_moved_vreplicas_total",
-	Help: "Placeholders that were deleted because their adapter was lost or removed, so that others serve them.",
-}, []string{"pool", "reason"})
 
 // Config is what the controller needs beside the manager.
 type Config struct {
@@ -51,11 +43,6 @@ func Add(mgr ctrl.Manager, c Config) error {
 	beats := newHeartbeats(c.Heartbeat, c.HeartbeatInterval, c.Clock)
 	if err := mgr.Add(beats); err != nil {
 		return fmt.Errorf("adding the heartbeats: %w", err)
-	}
-	if err := metrics.Registry.Register(movedVReplicas); err != nil {
-		if _, isThere := errors.AsType[prometheus.AlreadyRegisteredError](err); !isThere {
-			return fmt.Errorf("registering metrics: %w", err)
-		}
 	}
 	r := &reconciler{
 		client:      mgr.GetClient(),

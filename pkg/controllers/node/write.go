@@ -14,6 +14,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
 	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
 
@@ -113,13 +114,13 @@ func (r *reconciler) move(ctx context.Context, id adapter.ID, node *corev1.Node,
 		case err == nil:
 			if pod.DeletionTimestamp == nil && !adapter.IsFinished(pod) {
 				moved++
+				metrics.Evicted(id.Pool, d.because)
 			}
 		case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err): // Gone, and perhaps another one has its name.
 			errs = append(errs, fmt.Errorf("deleting placeholder %s/%s: %w", pod.Namespace, pod.Name, err))
 		}
 	}
 	if moved > 0 {
-		movedVReplicas.WithLabelValues(id.Pool, d.because).Add(float64(moved))
 		klog.FromContext(ctx).Info("Took vreplicas off the adapter", "count", moved, "reason", d.because)
 		if node != nil {
 			r.events.Eventf(node, nil, corev1.EventTypeWarning, v1alpha1.EventMoved, "Move",

@@ -2,10 +2,8 @@ package placeholder
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/clock"
@@ -15,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -27,11 +24,6 @@ import (
 // workers is how many virtual nodes are seen to at once.
 const workers = 8
 
-var rejectedVReplicas = prometheus.NewCounterVec(prometheus.CounterOpts{
-	Name: "vpod_controller_rejected_vreplicas_total",
-	Help: "Vreplicas whose placeholders were failed on the adapter that they were bound to.",
-}, []string{"pool", "reason"})
-
 // Config is what the controller needs beside the manager.
 type Config struct {
 	Clock clock.PassiveClock
@@ -39,11 +31,6 @@ type Config struct {
 
 // Add adds the controller to a manager, whose cache must have the indexes of package informers.
 func Add(mgr ctrl.Manager, c Config) error {
-	if err := metrics.Registry.Register(rejectedVReplicas); err != nil {
-		if _, isThere := errors.AsType[prometheus.AlreadyRegisteredError](err); !isThere {
-			return fmt.Errorf("registering metrics: %w", err)
-		}
-	}
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("placeholder").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: retry.Limiter()}).

@@ -19,6 +19,7 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/controllers/informers"
+	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
 )
 
 // batch is the most placeholders whose status is written before the adapter is looked at again.
@@ -144,14 +145,18 @@ func (r *reconciler) carryOut(ctx context.Context, id adapter.ID, d decision) (c
 func (r *reconciler) patch(ctx context.Context, c change) error {
 	pod := c.pod.DeepCopy()
 	pod.Status = c.status
-	return r.client.Status().Patch(ctx, pod, client.MergeFromWithOptions(c.pod, client.MergeFromWithOptimisticLock{}))
+	err := r.client.Status().Patch(ctx, pod, client.MergeFromWithOptions(c.pod, client.MergeFromWithOptimisticLock{}))
+	if err == nil && c.pod.Status.Phase != corev1.PodRunning && c.status.Phase == corev1.PodRunning {
+		metrics.Admitted(pod.Labels[v1alpha1.LabelPool], r.clock.Since(pod.CreationTimestamp.Time))
+	}
+	return err
 }
 
 func (r *reconciler) reject(ctx context.Context, id adapter.ID, rejection rejection) error {
 	if err := r.patch(ctx, rejection.change); err != nil {
 		return err
 	}
-	rejectedVReplicas.WithLabelValues(id.Pool, rejection.reason).Add(float64(rejection.vreplicas))
+	metrics.Rejected(id.Pool, rejection.reason, rejection.vreplicas)
 	klog.FromContext(ctx).Info("Failed a placeholder",
 		"pod", klog.KObj(rejection.pod), "reason", rejection.reason, "message", rejection.message)
 	r.events.Eventf(rejection.pod, nil, corev1.EventTypeWarning, rejection.reason, "Admit", "%s", rejection.message)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
 	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
 
@@ -55,7 +56,7 @@ func (r *reconciler) remove(ctx context.Context, o observation, pods []*corev1.P
 	gone = slices.DeleteFunc(gone, isNil)
 	o.pods = without(o.pods, gone)
 	if len(gone) > 0 {
-		removals.Add(float64(len(gone)))
+		metrics.Removed(len(gone))
 		klog.FromContext(ctx).V(3).Info("Removed placeholders", "count", len(gone), "first", klog.KObj(gone[0]))
 	}
 	return o, err

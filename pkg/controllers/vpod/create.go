@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
 )
 
 // create makes placeholders with these indices, and returns those, and the pods that it met under their names. It stops at
@@ -28,7 +30,7 @@ func (r *reconciler) create(ctx context.Context, o observation, indices []int) (
 	})
 	created, met = slices.DeleteFunc(created, isNil), slices.DeleteFunc(met, isNil)
 	if len(created) > 0 {
-		creations.Add(float64(len(created)))
+		metrics.Created(len(created))
 		klog.FromContext(ctx).V(3).Info("Created placeholders", "count", len(created), "first", klog.KObj(created[0]))
 	}
 	return created, met, err

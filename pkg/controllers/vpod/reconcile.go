@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
 )
 
 const (
@@ -137,7 +138,7 @@ func (r *reconciler) publish(ctx context.Context, o observation, m *memory) (aft
 		}
 		return o, 0, fmt.Errorf("writing the status: %w", err)
 	}
-	publications.Inc()
+	metrics.Published()
 	m.pace = m.pace.wrote(o.now)
 	r.tell(o.vpod, vpod)
 	o.vpod = vpod

@@ -52,9 +52,6 @@ type reconciler struct {
 
 // Add has the manager run the controller.
 func Add(mgr ctrl.Manager, c Config) error {
-	if err := registerMetrics(); err != nil {
-		return fmt.Errorf("registering the metrics of VPods: %w", err)
-	}
 	r := &reconciler{
 		cached:   mgr.GetClient(),
 		live:     mgr.GetAPIReader(),
