@@ -7,5 +7,8 @@
 // for one adapter, a Ranking orders the adapters that passed. Its reverse picks the Victims when a vpod shrinks. The
 // Surplus is what has to go from an adapter that holds more than it may.
 //
+// Size is how many adapters the pool should have. A Drain is where the vreplicas of adapters go that it does without, and
+// an Improvement a move of one vreplica that the rules would rather have elsewhere.
+//
 // All quantities are vreplicas unless said otherwise.
 package placement

@@ -18,33 +18,41 @@ const (
 
 // adapterOf reads a node of a pool with what it serves. ok is false if its ordinal is missing or malformed.
 func adapterOf(info fwk.NodeInfo, name v1.ResourceName) (a placement.Adapter, counts map[placement.VPod]int, ok bool) {
-	node := info.Node()
-	ordinal, err := placement.ParseOrdinal(node.Labels[v1alpha1.LabelOrdinal])
-	if err != nil {
+	capacity, requested := info.GetAllocatable().GetScalarResources()[name], info.GetRequested().GetScalarResources()[name]
+	if a, ok = adapterOn(info.Node(), capacity, requested); !ok {
 		return a, nil, false
 	}
-	capacity := info.GetAllocatable().GetScalarResources()[name]
-	a = placement.Adapter{
+	var l load
+	for _, p := range info.GetPods() {
+		l.add(p.GetPod(), room(p, name))
+	}
+	return a, l.counts, true
+}
+
+// adapterOn is the adapter that a node of a pool is, if pods on it take that much of its capacity. ok is false if its
+// ordinal is missing or malformed.
+func adapterOn(node *v1.Node, capacity, requested int64) (a placement.Adapter, ok bool) {
+	ordinal, err := placement.ParseOrdinal(node.Labels[v1alpha1.LabelOrdinal])
+	if err != nil {
+		return a, false
+	}
+	return placement.Adapter{
 		Name:     node.Name,
 		Ordinal:  ordinal,
 		Zone:     node.Labels[v1.LabelTopologyZone],
-		Host:     node.Labels[v1alpha1.LabelHost],
+		Host:     HostOf(node),
 		Capacity: capacity,
-		Free:     capacity - info.GetRequested().GetScalarResources()[name],
+		Free:     capacity - requested,
 		Born:     node.CreationTimestamp.UnixNano(),
+	}, true
+}
+
+// HostOf is the name of the real node of an adapter; one without is a host of its own.
+func HostOf(node *v1.Node) string {
+	if host := node.Labels[v1alpha1.LabelHost]; host != "" {
+		return host
 	}
-	if a.Host == "" {
-		a.Host = node.Name
-	}
-	for _, p := range info.GetPods() {
-		if n := served(p, name); n > 0 {
-			if counts == nil {
-				counts = map[placement.VPod]int{}
-			}
-			counts[VPodOf(p.GetPod())] += n
-		}
-	}
-	return a, counts, true
+	return node.Name
 }
 
 // room is how much of an adapter's capacity a pod on it takes.
@@ -52,10 +60,11 @@ func room(p fwk.PodInfo, name v1.ResourceName) int64 {
 	return p.CalculateResource().Resource.GetScalarResources()[name]
 }
 
-// served is how many vreplicas of its vpod a pod on an adapter stands for; a terminating one for none.
-func served(p fwk.PodInfo, name v1.ResourceName) int {
-	if p.GetPod().DeletionTimestamp != nil {
+// served is how many vreplicas of its vpod a pod that takes size of an adapter's capacity stands for; a terminating one
+// for none.
+func served(pod *v1.Pod, size int64) int {
+	if pod.DeletionTimestamp != nil {
 		return 0
 	}
-	return int(room(p, name))
+	return int(size)
 }

@@ -148,7 +148,7 @@ func (c *Cycle) suppose(plugin string, p fwk.PodInfo, node *v1.Node, sign int) {
 	}
 	own := 0
 	if VPodOf(p.GetPod()) == c.Vreplica.VPod {
-		own = served(p, c.pool.resource)
+		own = served(p.GetPod(), room(p, c.pool.resource))
 	}
 	c.Tally.Add(slot, int64(sign)*room(p, c.pool.resource), sign*own)
 }

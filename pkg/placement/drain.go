@@ -1,0 +1,267 @@
+package placement
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Tenant is a vpod whose vreplicas may be moved, and by what they are placed.
+type Tenant struct {
+	VPod  VPod
+	Rules Rules
+	// Limit is the most adapters that the vpod may use; 0 is no limit.
+	Limit int
+}
+
+// Move takes one vreplica of a vpod from an adapter to another; both are names.
+type Move struct {
+	VPod     VPod
+	From, To string
+}
+
+// Drain is what becomes of the vreplicas on adapters that leave the pool.
+type Drain struct {
+	// Leaving is how many vreplicas are on those adapters, and Room what is free on the Kept ones that are open.
+	Leaving int
+	Kept    int
+	Room    int64
+	// Moves has one entry for each vreplica that finds a place.
+	Moves []Move
+	// Stuck has one entry for each vpod of which some find none.
+	Stuck []Stuck
+}
+
+// OK says whether all find a place.
+func (d Drain) OK() bool { return len(d.Stuck) == 0 }
+
+// Reason is why vreplicas cannot be moved.
+type Reason int
+
+const (
+	// NoRoom: no adapter that is kept and open has room.
+	NoRoom Reason = iota
+	// AtLimit: those that have room are not used by the vpod, and it may use no further ones.
+	AtLimit
+	// Refused: the hard rules let none of those that have room take another one.
+	Refused
+	// NoTenant: the vpod is not among the tenants, so nobody moves its vreplicas.
+	NoTenant
+)
+
+// Stuck is some vreplicas of a vpod that find no place.
+type Stuck struct {
+	VPod VPod
+	// Adapter has the first of them; Vreplicas is how many there are in all.
+	Adapter   string
+	Vreplicas int
+	Reason    Reason
+	// Kept is how many adapters are kept and open, and Room what is free on them once all before are placed.
+	Kept int
+	Room int64
+	// Used is how many adapters the vpod uses, Limit the most that it may use.
+	Used, Limit int
+}
+
+// String says why in the words of a condition.
+func (s Stuck) String() string {
+	v := s.VPod
+	head := fmt.Sprintf("%s of %s %s/%s, the first on %s", inVreplicas(int64(s.Vreplicas)),
+		v.Kind, v.Namespace, v.Name, s.Adapter)
+	switch s.Reason {
+	case NoRoom:
+		return fmt.Sprintf("%s: no room on %s", head, openAdapters(s.Kept))
+	case AtLimit:
+		return fmt.Sprintf("%s: uses %d adapters of at most %d, and the room for %d is on others", head, s.Used, s.Limit, s.Room)
+	case Refused:
+		return fmt.Sprintf("%s: there is room for %d on %s, but its rules allow none of them", head, s.Room, openAdapters(s.Kept))
+	}
+	return head + ": controlled by no VPod, so nothing moves them"
+}
+
+func openAdapters(n int) string {
+	if n == 1 {
+		return "the 1 open adapter kept"
+	}
+	return fmt.Sprintf("the %d open adapters kept", n)
+}
+
+// Drain plans how the adapters for which keep is false lose all their vreplicas to the others, as far as these are open;
+// nil opens all. All of a vpod's vreplicas leave first, so that they count no longer, not for its limit either; then each
+// is placed by the rules of the vpod, and seen by the next. The pool stays as it is.
+//
+// The plan says whether it can be done. Who is moved first in the end, others decide.
+func (p *Pool) Drain(keep, open func(slot int) bool, tenants []Tenant) Drain {
+	rest := p.without(keep)
+	d := Drain{}
+	d.Kept, d.Room = rest.room(open)
+	known := make(map[VPod]Tenant, len(tenants))
+	for _, tenant := range tenants {
+		known[tenant.VPod] = tenant
+	}
+	for _, party := range p.parties(keep, known) {
+		d.Leaving += party.size
+		if !party.known {
+			first := p.At(party.from[0]).Name
+			d.Stuck = append(d.Stuck, Stuck{VPod: party.VPod, Adapter: first, Vreplicas: party.size, Reason: NoTenant})
+			continue
+		}
+		moves, stuck := rest.place(party, open)
+		d.Moves = append(d.Moves, moves...)
+		if stuck != nil {
+			d.Stuck = append(d.Stuck, *stuck)
+		}
+	}
+	return d
+}
+
+// without returns a pool in which the adapters that are not kept take no vreplicas and do not count. It shares everything
+// with p except the room and who is live.
+func (p *Pool) without(keep func(slot int) bool) *Pool {
+	rest := *p
+	rest.slots = slices.Clone(p.slots)
+	for i := range rest.slots {
+		rest.slots[i].live = rest.slots[i].live && keep(i)
+	}
+	return &rest
+}
+
+// room counts the open adapters, and what is free on them.
+func (p *Pool) room(open func(slot int) bool) (adapters int, free int64) {
+	for i, s := range p.slots {
+		if s.live && (open == nil || open(i)) {
+			adapters++
+			free += max(0, s.free)
+		}
+	}
+	return adapters, free
+}
+
+// party is the vreplicas of one vpod that leave.
+type party struct {
+	Tenant
+	// known: it is one of the tenants.
+	known bool
+	// from has the slot of each vreplica, size is their number.
+	from []int
+	size int
+}
+
+// parties returns who leaves, in a total order:
+//  1. vpods with an adapter limit, the lower one first: they have the least choice
+//  2. the more vreplicas that leave
+//  3. namespace, kind and name
+func (p *Pool) parties(keep func(slot int) bool, known map[VPod]Tenant) []*party {
+	byVPod := map[VPod]*party{}
+	for _, i := range p.leaving(keep) {
+		for v, n := range p.cards[i].counts {
+			if byVPod[v] == nil {
+				tenant, isKnown := known[v]
+				tenant.VPod = v
+				byVPod[v] = &party{Tenant: tenant, known: isKnown}
+			}
+			byVPod[v].from = append(byVPod[v].from, slices.Repeat([]int{i}, n)...)
+			byVPod[v].size += n
+		}
+	}
+	return slices.SortedFunc(maps.Values(byVPod), func(a, b *party) int {
+		return cmp.Or(
+			trueFirst(a.Limit > 0, b.Limit > 0),
+			cmp.Compare(a.Limit, b.Limit),
+			cmp.Compare(b.size, a.size),
+			a.VPod.compare(b.VPod),
+		)
+	})
+}
+
+// leaving returns the slots of the adapters that are not kept, the highest ordinal first.
+func (p *Pool) leaving(keep func(slot int) bool) []int {
+	var slots []int
+	for _, i := range p.byName {
+		if !keep(i) {
+			slots = append(slots, i)
+		}
+	}
+	slices.SortFunc(slots, func(i, j int) int {
+		a, b := &p.cards[i], &p.cards[j]
+		return cmp.Or(cmp.Compare(b.Ordinal, a.Ordinal), cmp.Compare(b.Name, a.Name))
+	})
+	return slots
+}
+
+// place puts the vreplicas of one vpod on adapters by its rules, and takes the room.
+func (p *Pool) place(leaving *party, open func(slot int) bool) ([]Move, *Stuck) {
+	t := p.Tally(Request{VPod: leaving.VPod, Size: 1, Limit: leaving.Limit, Open: open})
+	var moves []Move
+	for k, from := range leaving.from {
+		to, found := t.Choose(leaving.Rules)
+		if !found {
+			stuck := t.stuck(open)
+			stuck.Adapter, stuck.Vreplicas = p.At(from).Name, len(leaving.from)-k
+			return moves, &stuck
+		}
+		moves = append(moves, Move{VPod: leaving.VPod, From: p.At(from).Name, To: p.At(to).Name})
+		p.slots[to].free--
+		t.add(to, 1)
+		t.stale = true
+	}
+	return moves, nil
+}
+
+// stuck says why Choose finds no adapter.
+func (t *Tally) stuck(open func(slot int) bool) Stuck {
+	s := Stuck{VPod: t.VPod, Used: t.used, Limit: t.Limit, Reason: Refused}
+	s.Kept, s.Room = t.pool.room(open)
+	switch {
+	case s.Room == 0:
+		s.Reason = NoRoom
+	case t.Eligible() == 0:
+		s.Reason = AtLimit
+	}
+	return s
+}
+
+// Shrink returns how far a pool can be drained from above: the lowest end, from lowest on, so that the vreplicas of all
+// adapters with ordinals from end on find places below it. If that is not lowest, blocked is the drain to the next lower
+// end, which cannot be done.
+func (p *Pool) Shrink(lowest int, open func(slot int) bool, tenants []Tenant) (end int, blocked Drain) {
+	top := lowest
+	for ordinal := range p.claims {
+		top = max(top, ordinal+1)
+	}
+	below := func(end int) func(int) bool {
+		return func(slot int) bool { return p.cards[slot].Ordinal < end }
+	}
+	end = lowest
+	for end < top && !p.suffice(below(end), open) {
+		end++
+	}
+	for end < top && !p.Drain(below(end), open, tenants).OK() {
+		end++
+	}
+	if end > lowest {
+		blocked = p.Drain(below(end-1), open, tenants)
+	}
+	return end, blocked
+}
+
+// suffice says whether the room of the adapters kept is enough in sum, which is quickly told.
+func (p *Pool) suffice(keep, open func(slot int) bool) bool {
+	_, room := p.without(keep).room(open)
+	for _, i := range p.leaving(keep) {
+		for _, n := range p.cards[i].counts {
+			room -= int64(n)
+		}
+	}
+	return room >= 0
+}
+
+// compare orders vpods by namespace, kind and name.
+func (v VPod) compare(other VPod) int {
+	return cmp.Or(
+		cmp.Compare(v.Namespace, other.Namespace),
+		cmp.Compare(v.Kind, other.Kind),
+		cmp.Compare(v.Name, other.Name),
+	)
+}
