@@ -12,6 +12,7 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/placement"
+	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
 
 // world is a VPod whose plans are carried out, and whose placeholders are placed by the scheduler's arithmetic.
@@ -107,7 +108,7 @@ func (w *world) choose() string {
 	for _, node := range w.adapters {
 		capacity := capacityOf(node)
 		pool.Put(placement.Adapter{
-			Name: node.Name, Ordinal: ordinalOf(node), Zone: node.Labels[corev1.LabelTopologyZone], Host: hostOf(node),
+			Name: node.Name, Ordinal: ordinalOf(node), Zone: node.Labels[corev1.LabelTopologyZone], Host: snapshot.HostOf(node),
 			Capacity: capacity,
 			Free:     capacity - int64(counts[node.Name]) - w.census.others(node.Name, client.ObjectKeyFromObject(w.vpod)),
 		}, map[placement.VPod]int{v: counts[node.Name]})

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
 
 // patience is how long somebody who should act is given before that is taken for silence.
@@ -62,7 +63,7 @@ func (o observation) leastMissed(alive, outdated []*corev1.Pod) *corev1.Pod {
 	for _, pod := range alive {
 		if node := o.nodes[pod.Spec.NodeName]; node != nil {
 			zones[node.Labels[corev1.LabelTopologyZone]]++
-			hosts[hostOf(node)]++
+			hosts[snapshot.HostOf(node)]++
 			adapters[node.Name]++
 		}
 	}
@@ -75,7 +76,7 @@ func (o observation) leastMissed(alive, outdated []*corev1.Pod) *corev1.Pod {
 			compareBools(adapter.IsNodeReady(x), adapter.IsNodeReady(y)),
 			cmp.Compare(adapters[x.Name], adapters[y.Name]),
 			cmp.Compare(zones[x.Labels[corev1.LabelTopologyZone]], zones[y.Labels[corev1.LabelTopologyZone]]),
-			cmp.Compare(hosts[hostOf(x)], hosts[hostOf(y)]),
+			cmp.Compare(hosts[snapshot.HostOf(x)], hosts[snapshot.HostOf(y)]),
 			cmp.Compare(ordinalOf(y), ordinalOf(x)),
 			o.compareIndices(b, a),
 		)

@@ -1,11 +1,15 @@
 package vpod
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/placement"
+	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
 
 // criteria are what the priorities of a pool mean: in removing, each criterion of adding is turned around.
@@ -43,33 +47,12 @@ func (o observation) victims(pods []*corev1.Pod, n int) []*corev1.Pod {
 		})
 	}
 	var victims []*corev1.Pod
-	for _, victim := range o.placementPool().Victims(candidates, n, removal(o.pool)) {
+	// What the adapters serve does not matter here: the candidates are all that is counted.
+	pool := snapshot.PoolOf(slices.Collect(maps.Values(o.nodes)), nil)
+	for _, victim := range pool.Victims(candidates, n, removal(o.pool)) {
 		victims = append(victims, byName[victim.ID])
 	}
 	return victims
-}
-
-// placementPool is the pool as the arithmetic knows it: of the adapters, where they are.
-func (o observation) placementPool() *placement.Pool {
-	pool := placement.NewPool()
-	for _, node := range o.nodes {
-		pool.Put(placement.Adapter{
-			Name:    node.Name,
-			Ordinal: ordinalOf(node),
-			Zone:    node.Labels[corev1.LabelTopologyZone],
-			Host:    hostOf(node),
-			Born:    node.CreationTimestamp.UnixNano(),
-		}, nil)
-	}
-	return pool
-}
-
-// hostOf is the real node of an adapter; one without is a host of its own.
-func hostOf(node *corev1.Node) string {
-	if host := node.Labels[v1alpha1.LabelHost]; host != "" {
-		return host
-	}
-	return node.Name
 }
 
 // ordinalOf is that of an adapter of the pool, whose label was found to be well formed when it was observed.
