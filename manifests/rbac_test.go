@@ -75,6 +75,8 @@ func TestControllerWrites(t *testing.T) {
 		"nodes/status":        {"patch"},
 		"pods":                {"create", "patch", "delete"},
 		"pods/status":         {"patch"},
+		"pods/eviction":       {"create"},
+		"statefulsets/scale":  {"update"},
 		"adapterpools":        {"patch"},
 		"adapterpools/status": {"patch"},
 		"vpods":               {"patch"},

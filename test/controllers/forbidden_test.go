@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
@@ -21,10 +23,12 @@ import (
 type landscape struct {
 	node, labelledNode, virtual   *corev1.Node
 	pod, labelledPod, placeholder *corev1.Pod
-	lease, anotherLease           *coordinationv1.Lease
-	set                           *appsv1.StatefulSet
-	vpod                          *v1alpha1.VPod
-	pool                          *v1alpha1.AdapterPool
+	// evictee is a placeholder that exists.
+	evictee             *corev1.Pod
+	lease, anotherLease *coordinationv1.Lease
+	set                 *appsv1.StatefulSet
+	vpod                *v1alpha1.VPod
+	pool                *v1alpha1.AdapterPool
 }
 
 func newLandscape(t *testing.T, s *stage) landscape {
@@ -48,7 +52,8 @@ func newLandscape(t *testing.T, s *stage) landscape {
 		node: lab.Host(name+"-real", ""), labelledNode: lab.Host(name+"-0", ""),
 		virtual: lab.Adapter{Pool: name, Ordinal: 1, Capacity: 1}.Node(),
 		pod:     ordinary("plain"), labelledPod: ordinary("adapter"), placeholder: placeholder,
-		lease: lease(name + "-kubelet"), anotherLease: lease(name + "-1"),
+		evictee: lab.VPod{Namespace: name, Name: "y", Pool: name}.Pod(0),
+		lease:   lease(name + "-kubelet"), anotherLease: lease(name + "-1"),
 		set:  lab.AdapterSet{Namespace: name, Name: name}.StatefulSet(),
 		vpod: &v1alpha1.VPod{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "x"}, Spec: v1alpha1.VPodSpec{PoolName: name, Replicas: new(int32(0))}},
 		pool: &v1alpha1.AdapterPool{ObjectMeta: metav1.ObjectMeta{Name: name}},
@@ -56,7 +61,7 @@ func newLandscape(t *testing.T, s *stage) landscape {
 	l.labelledNode.Labels[v1alpha1.LabelPool] = name
 	l.labelledNode.Spec.ProviderID = "aws:///" + name
 	l.labelledPod.Labels = labelled
-	for _, o := range []client.Object{l.node, l.labelledNode, l.pod, l.labelledPod, l.lease, l.set, l.vpod} {
+	for _, o := range []client.Object{l.node, l.labelledNode, l.pod, l.labelledPod, l.evictee, l.lease, l.set, l.vpod} {
 		if err := s.Objects().Create(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -86,6 +91,7 @@ func TestG8_TheControllerMayNotTouchNodesPodsAndLeasesOfOthers(t *testing.T) {
 		noVirtual     = " is not a virtual node: its spec.providerID does not begin with vpod://; vpod-controller may not write it"
 		mustBeNode    = "vpod-controller may only create nodes, or leave them behind, with the label vpod.dev/pool and a spec.providerID"
 		noPlaceholder = " is not a placeholder, which has the label vpod.dev/pool and requests vpod.dev/vreplicas; vpod-controller may not"
+		noEviction    = " does not have the name of a placeholder, <vpod>-vreplica-<index>, or its UID was not named; vpod-controller may not"
 		mustBePod     = "vpod-controller may only create placeholder pods, or leave pods behind that are"
 		noHeartbeat   = " is not that of a virtual node: it lacks the label vpod.dev/pool; vpod-controller may not write it"
 		mustBeLease   = "vpod-controller may only create leases in kube-node-lease, or leave them behind, with the label vpod.dev/pool"
@@ -129,9 +135,14 @@ func TestG8_TheControllerMayNotTouchNodesPodsAndLeasesOfOthers(t *testing.T) {
 		"deletes a VPod":         {toDelete(l.vpod), noRight + `delete resource "vpods"`},
 		"creates a pool":         {toCreate(l.pool), noRight + `create resource "adapterpools"`},
 		"reads a secret":         {toList(&corev1.SecretList{}), noRight + `list resource "secrets"`},
-		"evicts a pod": {func(ctx context.Context, c client.Client) error {
-			return c.SubResource("eviction").Create(ctx, l.pod.DeepCopy(), &policyv1.Eviction{})
-		}, noRight + `create resource "pods/eviction"`},
+		"updates the adapters":   {toUpdate(l.set), noRight + `update resource "statefulsets"`},
+		"patches their scale":    {toScale(l.set, 3), noRight + `patch resource "statefulsets/scale"`},
+		"deletes the adapters":   {toDelete(l.set), noRight + `delete resource "statefulsets"`},
+		"creates adapters":       {toCreate(l.set), noRight + `create resource "statefulsets"`},
+		"evicts a foreign pod":   {toEvict(l.pod, l.pod.UID), "pod " + l.pod.Namespace + "/" + l.pod.Name + noEviction},
+		"evicts an adapter":      {toEvict(l.labelledPod, l.labelledPod.UID), noEviction},
+		"evicts whoever":         {toEvict(l.evictee, ""), noEviction},
+		"evicts another by name": {toEvict(l.evictee, "other"), "the UID in the precondition (other) does not match"},
 	} {
 		t.Run(name, func(t *testing.T) { refusedWith(t, account, tc.request, tc.want) })
 	}
@@ -139,10 +150,35 @@ func TestG8_TheControllerMayNotTouchNodesPodsAndLeasesOfOthers(t *testing.T) {
 		"a virtual node": toCreate(l.virtual),
 		"a placeholder":  toCreate(l.placeholder),
 		"a heartbeat":    toCreate(labelledLease(l.anotherLease)),
+		"an eviction":    toEvict(l.evictee, l.evictee.UID),
+		"a scale":        toRescale(l.set, 3),
 	} {
 		if err := request(t.Context(), account); err != nil {
 			t.Errorf("%s is refused: %v", name, err)
 		}
+	}
+}
+
+// toEvict asks for an eviction of the pod with a UID, or of whichever pod has the name.
+func toEvict(pod *corev1.Pod, uid types.UID) request {
+	eviction := &policyv1.Eviction{DeleteOptions: &metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}}
+	if uid != "" {
+		eviction.DeleteOptions.Preconditions = &metav1.Preconditions{UID: &uid}
+	}
+	return func(ctx context.Context, c client.Client) error {
+		return c.SubResource("eviction").Create(ctx, pod.DeepCopy(), eviction.DeepCopy(), client.DryRunAll)
+	}
+}
+
+// toRescale reads the scale and updates it.
+func toRescale(set *appsv1.StatefulSet, replicas int32) request {
+	return func(ctx context.Context, c client.Client) error {
+		scale := &autoscalingv1.Scale{}
+		if err := c.SubResource("scale").Get(ctx, set.DeepCopy(), scale); err != nil {
+			return err
+		}
+		scale.Spec.Replicas = replicas
+		return c.SubResource("scale").Update(ctx, set.DeepCopy(), client.WithSubResourceBody(scale), client.DryRunAll)
 	}
 }
 
