@@ -44,8 +44,11 @@ func (t *Tally) passes(i int, r Rules) bool {
 }
 
 func (t *Tally) bestOf(slots []int, w Weights) (int, bool) {
-	if len(slots) == 0 {
+	switch len(slots) {
+	case 0:
 		return 0, false
+	case 1:
+		return slots[0], true
 	}
 	scores := t.Rank(slots)
 	best := 0

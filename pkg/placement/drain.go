@@ -96,11 +96,7 @@ func (p *Pool) Drain(keep, open func(slot int) bool, tenants []Tenant) Drain {
 	rest := p.without(keep)
 	d := Drain{}
 	d.Kept, d.Room = rest.room(open)
-	known := make(map[VPod]Tenant, len(tenants))
-	for _, tenant := range tenants {
-		known[tenant.VPod] = tenant
-	}
-	for _, party := range p.parties(keep, known) {
+	for _, party := range p.parties(keep, tenants) {
 		d.Leaving += party.size
 		if !party.known {
 			first := p.At(party.from[0]).Name
@@ -149,10 +145,15 @@ type party struct {
 }
 
 // parties returns who leaves, in a total order:
-//  1. vpods with an adapter limit, the lower one first: they have the least choice
-//  2. the more vreplicas that leave
-//  3. namespace, kind and name
-func (p *Pool) parties(keep func(slot int) bool, known map[VPod]Tenant) []*party {
+//  1. vpods that nobody moves
+//  2. those with an adapter limit, the lower one first: they have the least choice
+//  3. the more vreplicas that leave
+//  4. namespace, kind and name
+func (p *Pool) parties(keep func(slot int) bool, tenants []Tenant) []*party {
+	known := make(map[VPod]Tenant, len(tenants))
+	for _, tenant := range tenants {
+		known[tenant.VPod] = tenant
+	}
 	byVPod := map[VPod]*party{}
 	for _, i := range p.leaving(keep) {
 		for v, n := range p.cards[i].counts {
@@ -167,6 +168,7 @@ func (p *Pool) parties(keep func(slot int) bool, known map[VPod]Tenant) []*party
 	}
 	return slices.SortedFunc(maps.Values(byVPod), func(a, b *party) int {
 		return cmp.Or(
+			trueFirst(!a.known, !b.known),
 			trueFirst(a.Limit > 0, b.Limit > 0),
 			cmp.Compare(a.Limit, b.Limit),
 			cmp.Compare(b.size, a.size),
@@ -220,41 +222,6 @@ func (t *Tally) stuck(open func(slot int) bool) Stuck {
 		s.Reason = AtLimit
 	}
 	return s
-}
-
-// Shrink returns how far a pool can be drained from above: the lowest end, from lowest on, so that the vreplicas of all
-// adapters with ordinals from end on find places below it. If that is not lowest, blocked is the drain to the next lower
-// end, which cannot be done.
-func (p *Pool) Shrink(lowest int, open func(slot int) bool, tenants []Tenant) (end int, blocked Drain) {
-	top := lowest
-	for ordinal := range p.claims {
-		top = max(top, ordinal+1)
-	}
-	below := func(end int) func(int) bool {
-		return func(slot int) bool { return p.cards[slot].Ordinal < end }
-	}
-	end = lowest
-	for end < top && !p.suffice(below(end), open) {
-		end++
-	}
-	for end < top && !p.Drain(below(end), open, tenants).OK() {
-		end++
-	}
-	if end > lowest {
-		blocked = p.Drain(below(end-1), open, tenants)
-	}
-	return end, blocked
-}
-
-// suffice says whether the room of the adapters kept is enough in sum, which is quickly told.
-func (p *Pool) suffice(keep, open func(slot int) bool) bool {
-	_, room := p.without(keep).room(open)
-	for _, i := range p.leaving(keep) {
-		for _, n := range p.cards[i].counts {
-			room -= int64(n)
-		}
-	}
-	return room >= 0
 }
 
 // compare orders vpods by namespace, kind and name.

@@ -25,7 +25,7 @@ type Berth struct {
 	// Name is what messages call the adapter.
 	Name  string
 	State State
-	// Held is how many vreplicas it has now.
+	// Held is how many vreplicas it has now, without the foreign ones.
 	Held int64
 	// Foreign is the room on it that is taken by placeholders which no VPod controls.
 	Foreign int64

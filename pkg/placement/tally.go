@@ -130,7 +130,7 @@ func (t *Tally) add(i int, n int32) {
 
 // scan looks at every adapter once.
 func (t *Tally) scan() {
-	t.stale, t.eligible, t.best = false, 0, nil
+	t.stale, t.eligible, t.best = false, 0, make([]leader, 0, len(t.best)+1)
 	known := map[class]int{}
 	// last is where in best the class of a zone's last adapter is: neighbours in a zone are mostly alike, which saves
 	// nearly all look-ups.
