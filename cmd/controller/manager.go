@@ -78,7 +78,7 @@ func addControllers(mgr ctrl.Manager, adapterPods cluster.Cluster, o *options, c
 	}
 	return errors.Join(
 		metrics.Add(mgr),
-		pool.Add(mgr, pool.Config{AdapterPods: adapterPods, Clock: clock.RealClock{}}),
+		pool.Add(mgr, pool.Config{AdapterPods: adapterPods, Clock: clock.RealClock{}, DrainPatience: o.drainPatience}),
 		node.Add(mgr, node.Config{
 			AdapterPods: adapterPods, Clock: clock.RealClock{}, Version: version,
 			Heartbeat: heartbeats, HeartbeatInterval: o.heartbeatInterval,

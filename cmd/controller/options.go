@@ -27,6 +27,7 @@ type options struct {
 	metricsAddress    string
 	profiling         bool
 	heartbeatInterval time.Duration
+	drainPatience     time.Duration
 	leaderElection    componentbaseconfig.LeaderElectionConfiguration
 	logs              *logsapi.LoggingConfiguration
 	version           bool
@@ -41,6 +42,7 @@ func newOptions() *options {
 		healthAddress:     ":8081",
 		metricsAddress:    ":8443",
 		heartbeatInterval: 10 * time.Second,
+		drainPatience:     2 * time.Minute,
 		leaderElection: componentbaseconfig.LeaderElectionConfiguration{
 			LeaderElect:       true,
 			LeaseDuration:     metav1.Duration{Duration: 15 * time.Second},
@@ -64,6 +66,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.profiling, "profiling", false, "Serve /debug/pprof beside /metrics, to those who are authorized.")
 	flags.DurationVar(&o.heartbeatInterval, "heartbeat-interval", o.heartbeatInterval,
 		"How often the lease of each virtual node is renewed; at most a quarter of kube-controller-manager's node-monitor-grace-period.")
+	flags.DurationVar(&o.drainPatience, "drain-patience", o.drainPatience,
+		"How long no vreplica may have left the adapters that a pool is about to do without, before they are put back in use for a while.")
 	flags.BoolVar(&o.version, "version", false, "Print the version and exit.")
 	componentbaseoptions.BindLeaderElectionFlags(&o.leaderElection, flags)
 	logsapi.AddFlags(o.logs, flags)
@@ -91,6 +95,9 @@ func (o *options) validate() field.ErrorList {
 	}
 	if o.heartbeatInterval < time.Second {
 		invalid("heartbeat-interval", o.heartbeatInterval.String(), "must be at least 1s")
+	}
+	if o.drainPatience < time.Second {
+		invalid("drain-patience", o.drainPatience.String(), "must be at least 1s")
 	}
 	for _, bind := range []struct{ flag, address string }{
 		{"health-probe-bind-address", o.healthAddress}, {"metrics-bind-address", o.metricsAddress},

@@ -18,6 +18,7 @@ func TestG10_WrongFlagsAreRefusedByName(t *testing.T) {
 		"no metrics":       {args: []string{"--metrics-bind-address=0"}},
 		"rate":             {args: []string{"--kube-api-qps=0", "--kube-api-burst=0"}, want: []string{"--kube-api-qps: Invalid value: 0: must be above 0", "--kube-api-burst: Invalid value: 0: must be at least 1"}},
 		"heartbeats":       {args: []string{"--heartbeat-interval=500ms"}, want: []string{`--heartbeat-interval: Invalid value: "500ms": must be at least 1s`}},
+		"drains":           {args: []string{"--drain-patience=0s"}, want: []string{`--drain-patience: Invalid value: "0s": must be at least 1s`}},
 		"addresses":        {args: []string{"--health-probe-bind-address=8081"}, want: []string{`--health-probe-bind-address: Invalid value: "8081": must be host:port, :port, or 0 for none`}},
 		"renewal":          {args: []string{"--leader-elect-renew-deadline=20s"}, want: []string{`--leader-elect-lease-duration: Invalid value: "15s": must be above --leader-elect-renew-deadline`}},
 		"retries":          {args: []string{"--leader-elect-retry-period=9s"}, want: []string{`--leader-elect-renew-deadline: Invalid value: "10s": must be above 1.2 times --leader-elect-retry-period`}},

@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,6 +26,8 @@ type Config struct {
 	// AdapterPods sees the pods of StatefulSets.
 	AdapterPods cluster.Cluster
 	Clock       clock.PassiveClock
+	// DrainPatience is how long the draining of adapters may make no progress before it is given up for a while.
+	DrainPatience time.Duration
 }
 
 // Add adds the controller to a manager, whose cache must have the indexes of package informers.
@@ -36,6 +39,8 @@ func Add(mgr ctrl.Manager, c Config) error {
 		events:      mgr.GetEventRecorder(v1alpha1.ControllerName),
 		clock:       c.Clock,
 		pace:        newPace(),
+		memories:    newMemories(),
+		patience:    c.DrainPatience,
 	}
 	m := mapper{objects: mgr.GetClient()}
 	err := ctrl.NewControllerManagedBy(mgr).
@@ -45,6 +50,8 @@ func Add(mgr ctrl.Manager, c Config) error {
 		Watches(&v1alpha1.AdapterPool{}, requests(m.siblings), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&appsv1.StatefulSet{}, requests(m.ofStatefulSet), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&corev1.Node{}, requests(ofNode), builder.WithPredicates(changes(nodeMatters))).
+		Watches(&corev1.Node{}, requests(m.ofRealNode), builder.WithPredicates(changes(realNodeMatters))).
+		Watches(&v1alpha1.VPod{}, requests(ofVPod), builder.WithPredicates(changes(vpodMatters))).
 		Watches(&corev1.Pod{}, requests(ofPlaceholder), builder.WithPredicates(changes(podMatters))).
 		WatchesRawSource(source.Kind(c.AdapterPods.GetCache(), &corev1.Pod{},
 			handler.TypedEnqueueRequestsFromMapFunc(

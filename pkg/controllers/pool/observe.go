@@ -32,8 +32,44 @@ func (r *reconciler) observe(ctx context.Context, pool *v1alpha1.AdapterPool) (s
 	if s.placeholders, err = r.placeholders(ctx, pool); err != nil {
 		return s, err
 	}
-	s.members, err = r.members(ctx, s)
-	return s, err
+	if s.members, err = r.members(ctx, s); err != nil || pool.Spec.Autoscaling == nil {
+		return s, err
+	}
+	return r.observeScaling(ctx, s)
+}
+
+// observeScaling reads what the number of adapters depends on.
+func (r *reconciler) observeScaling(ctx context.Context, s state) (state, error) {
+	var vpods v1alpha1.VPodList
+	ofPool := client.MatchingFields{informers.ByPool: s.pool.Name}
+	if err := r.client.List(ctx, &vpods, ofPool, client.UnsafeDisableDeepCopy); err != nil {
+		return s, fmt.Errorf("listing the VPods: %w", err)
+	}
+	s.vpods = pointers(vpods.Items)
+	var pods corev1.PodList
+	ref := s.pool.Spec.StatefulSetRef
+	ofSet := client.MatchingFields{informers.ByStatefulSet: informers.StatefulSetKey(ref.Namespace, ref.Name)}
+	if err := r.adapterPods.List(ctx, &pods, ofSet, client.UnsafeDisableDeepCopy); err != nil {
+		return s, fmt.Errorf("listing the adapter pods: %w", err)
+	}
+	s.pods = pointers(pods.Items)
+	if !hasUnit(s.pool) {
+		return s, nil
+	}
+	var nodes corev1.NodeList
+	if err := r.client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return s, fmt.Errorf("listing the nodes: %w", err)
+	}
+	s.unit = unit(s.pool, s.set, nodes.Items)
+	return s, nil
+}
+
+func pointers[T any](items []T) []*T {
+	all := make([]*T, len(items))
+	for i := range items {
+		all[i] = &items[i]
+	}
+	return all
 }
 
 // nodes lists the virtual nodes of a pool.

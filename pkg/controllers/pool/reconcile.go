@@ -2,7 +2,9 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,12 +34,16 @@ type reconciler struct {
 	events            recorder.EventRecorder
 	clock             clock.PassiveClock
 	pace              *pace
+	memories          *memories
+	// patience is how long a drain may make no progress.
+	patience time.Duration
 }
 
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	pool := &v1alpha1.AdapterPool{}
 	if err := r.client.Get(ctx, request.NamespacedName, pool); apierrors.IsNotFound(err) {
 		r.pace.forget(request.Name)
+		r.memories.forget(request.Name)
 		return ctrl.Result{}, nil
 	} else if err != nil {
 		return ctrl.Result{}, fmt.Errorf("reading the pool: %w", err)
@@ -46,7 +52,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
 	after, err := r.reconcile(ctx, pool)
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || errors.Is(err, errBehind) {
 		klog.FromContext(ctx).V(3).Info("The cache is behind", "err", err)
 		return ctrl.Result{RequeueAfter: interval}, nil
 	}
@@ -81,7 +87,7 @@ func (r *reconciler) reconcile(ctx context.Context, pool *v1alpha1.AdapterPool) 
 	if isDeleted && len(s.nodes) == 0 {
 		return r.release(ctx, pool)
 	}
-	return 0, r.publish(ctx, pool, status(s, r.clock.Now()))
+	return r.settle(ctx, s)
 }
 
 // release lets go of a pool that has no virtual nodes any more. The cache may not have seen all of them yet; the pool is
@@ -113,7 +119,7 @@ func (r *reconciler) setFinalizer(ctx context.Context, pool *v1alpha1.AdapterPoo
 	return nil
 }
 
-// publish writes the status if it differs, and tells of a new reason to be ready or not.
+// publish writes the status if it differs, and tells of a new reason to be ready or not, and to be in trouble with scaling.
 func (r *reconciler) publish(ctx context.Context, pool *v1alpha1.AdapterPool, want v1alpha1.AdapterPoolStatus) error {
 	if apiequality.Semantic.DeepEqual(pool.Status, want) {
 		return nil
@@ -124,16 +130,38 @@ func (r *reconciler) publish(ctx context.Context, pool *v1alpha1.AdapterPool, wa
 	if err != nil {
 		return fmt.Errorf("patching the status: %w", err)
 	}
-	before := meta.FindStatusCondition(was.Status.Conditions, v1alpha1.ConditionReady)
-	after := meta.FindStatusCondition(want.Conditions, v1alpha1.ConditionReady)
-	if before != nil && before.Reason == after.Reason {
-		return nil
+	if is, isNew := transition(was, pool, v1alpha1.ConditionReady); isNew {
+		kind := corev1.EventTypeWarning
+		if is.Status == metav1.ConditionTrue {
+			kind = corev1.EventTypeNormal
+		}
+		klog.FromContext(ctx).Info("The pool has changed", "ready", is.Status, "reason", is.Reason, "why", is.Message)
+		r.tell(pool, kind, is.Reason, is.Message)
 	}
-	kind := corev1.EventTypeWarning
-	if after.Status == metav1.ConditionTrue {
-		kind = corev1.EventTypeNormal
+	if is, isNew := transition(was, pool, v1alpha1.ConditionScaled); isNew {
+		klog.FromContext(ctx).Info("The pool has changed", "scaled", is.Status, "reason", is.Reason, "why", is.Message)
+		if slices.Contains(troubles, is.Reason) {
+			r.tell(pool, corev1.EventTypeWarning, is.Reason, is.Message)
+		}
 	}
-	klog.FromContext(ctx).Info("The pool has changed", "ready", after.Status, "reason", after.Reason, "why", after.Message)
-	r.events.Eventf(pool, nil, kind, after.Reason, "Observe", "%s", cut(after.Message, maxNote))
 	return nil
+}
+
+// troubles are the reasons of the condition Scaled that somebody has to do something about.
+var troubles = []string{v1alpha1.ReasonMaxReplicas, v1alpha1.ReasonDrainBlocked, v1alpha1.ReasonStatefulSetStuck}
+
+// transition is a condition that has another reason than before.
+func transition(was, is *v1alpha1.AdapterPool, kind string) (c *metav1.Condition, isNew bool) {
+	before := meta.FindStatusCondition(was.Status.Conditions, kind)
+	after := meta.FindStatusCondition(is.Status.Conditions, kind)
+	return after, after != nil && (before == nil || before.Reason != after.Reason)
+}
+
+// tell makes an event of what was seen, or of what was done about the number of adapters.
+func (r *reconciler) tell(pool *v1alpha1.AdapterPool, kind, reason, note string) {
+	action := "Observe"
+	if reason == v1alpha1.EventScaled || reason == v1alpha1.EventScaleReverted {
+		action = "Scale"
+	}
+	r.events.Eventf(pool, nil, kind, reason, action, "%s", cut(note, maxNote))
 }

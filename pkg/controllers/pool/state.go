@@ -28,6 +28,11 @@ type state struct {
 	members []member
 	// placeholders are those that ask for the pool.
 	placeholders []*corev1.Pod
+	// vpods are those of the pool, pods those that the StatefulSet controls, and unit what the number of adapters is to be a
+	// multiple of, 0 for none. They are known of a pool with autoscaling alone.
+	vpods []*v1alpha1.VPod
+	pods  []*corev1.Pod
+	unit  int
 }
 
 // member is one ordinal of the StatefulSet.

@@ -19,9 +19,11 @@ const (
 	// maxNamed is how many adapters or vpods a message names, and maxWords how many bytes it has of what others say of one.
 	maxNamed = 5
 	maxWords = 120
+	// maxAnswer is how many bytes it has of an answer to a question of ours.
+	maxAnswer = 400
 )
 
-// status is what there is to say about a pool. It depends on nothing but its arguments.
+// status is what there is to say about a pool, its number of adapters left aside. It depends on nothing but its arguments.
 func status(s state, now time.Time) v1alpha1.AdapterPoolStatus {
 	load := s.load()
 	status := v1alpha1.AdapterPoolStatus{
@@ -39,17 +41,18 @@ func status(s state, now time.Time) v1alpha1.AdapterPoolStatus {
 			status.Capacity += capacityOf(node)
 		}
 	}
-	set := func(c metav1.Condition) {
-		c.ObservedGeneration, c.LastTransitionTime = s.pool.Generation, metav1.NewTime(now)
-		meta.SetStatusCondition(&status.Conditions, c)
-	}
-	set(s.ready(load))
+	s.setCondition(&status, s.ready(load), now)
 	if management := s.management(); management != nil {
-		set(*management)
+		s.setCondition(&status, *management, now)
 	} else {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionParallelPodManagement)
 	}
 	return status
+}
+
+func (s state) setCondition(status *v1alpha1.AdapterPoolStatus, c metav1.Condition, now time.Time) {
+	c.ObservedGeneration, c.LastTransitionTime = s.pool.Generation, metav1.NewTime(now)
+	meta.SetStatusCondition(&status.Conditions, c)
 }
 
 // ready says whether each adapter of the StatefulSet is in use. Of several obstacles it names the one that has to go
@@ -78,6 +81,8 @@ func (s state) obstacle(load load) (reason, message string) {
 		return v1alpha1.ReasonStatefulSetNotFound, fmt.Sprintf("there is no StatefulSet %s", name)
 	case s.set.DeletionTimestamp != nil:
 		return v1alpha1.ReasonStatefulSetNotFound, fmt.Sprintf("StatefulSet %s is being deleted", name)
+	case len(s.members) == 0 && s.isNoneWanted():
+		return "", ""
 	case len(s.members) == 0:
 		return v1alpha1.ReasonNoAdapters, fmt.Sprintf("StatefulSet %s has no replicas; scale it up", name)
 	case len(taken) > 0:
@@ -102,8 +107,17 @@ func (s state) inUse(load load) string {
 		count(len(load.tenants), "vpod", "vpods")+isOrAre(load.used), some(load.tenants))
 }
 
+// isNoneWanted says whether a pool has no adapters because it is held at none.
+func (s state) isNoneWanted() bool {
+	target := s.pool.Status.TargetAdapters
+	return adapter.IsAutoscaled(s.pool) && target != nil && *target == 0
+}
+
 // good says that all is well, and what is out of use all the same.
 func (s state) good() string {
+	if len(s.members) == 0 {
+		return "no adapters are wanted, and there are none"
+	}
 	text := "all adapters are ready"
 	cordoned := 0
 	for _, m := range s.members {

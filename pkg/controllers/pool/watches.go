@@ -2,6 +2,8 @@ package pool
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -85,6 +87,27 @@ func ofNode(_ context.Context, node *corev1.Node) []string {
 	return nil
 }
 
+// ofRealNode: those pools whose number of adapters depends on the number of nodes or zones.
+func (m mapper) ofRealNode(ctx context.Context, node *corev1.Node) []string {
+	if isVirtual(node) {
+		return nil
+	}
+	var pools v1alpha1.AdapterPoolList
+	if err := m.objects.List(ctx, &pools, client.UnsafeDisableDeepCopy); err != nil {
+		klog.FromContext(ctx).Error(err, "Listing pools from the cache failed")
+	}
+	var names []string
+	for i := range pools.Items {
+		if hasUnit(&pools.Items[i]) {
+			names = append(names, pools.Items[i].Name)
+		}
+	}
+	return names
+}
+
+// ofVPod: the pool that serves it.
+func ofVPod(_ context.Context, vpod *v1alpha1.VPod) []string { return []string{vpod.Spec.PoolName} }
+
 // ofPlaceholder: the pool that it asks for, and the one that it is on, should that be another.
 func ofPlaceholder(_ context.Context, pod *corev1.Pod) []string {
 	pools := []string{pod.Labels[v1alpha1.LabelPool]}
@@ -98,7 +121,7 @@ func ofPlaceholder(_ context.Context, pod *corev1.Pod) []string {
 type nodeFacts struct {
 	ready            bool
 	reason, message  string
-	cordoned         bool
+	cordoned, barred bool
 	because, pool    string
 	allocatable      int64
 	notReadySinceSec int64
@@ -106,7 +129,7 @@ type nodeFacts struct {
 
 func factsOf(node *corev1.Node) nodeFacts {
 	f := nodeFacts{
-		cordoned: node.Spec.Unschedulable, because: node.Annotations[v1alpha1.AnnotationCordon],
+		cordoned: node.Spec.Unschedulable, barred: isBarred(node), because: node.Annotations[v1alpha1.AnnotationCordon],
 		pool: node.Labels[v1alpha1.LabelPool], allocatable: capacityOf(node),
 	}
 	if c := adapter.NodeCondition(node, corev1.NodeReady); c != nil {
@@ -118,7 +141,22 @@ func factsOf(node *corev1.Node) nodeFacts {
 
 // nodeMatters leaves out what kubelets report of real nodes.
 func nodeMatters(was, is *corev1.Node) bool {
-	return was.Spec.ProviderID != is.Spec.ProviderID || v1alpha1.IsVirtual(is.Spec.ProviderID) && factsOf(was) != factsOf(is)
+	return was.Spec.ProviderID != is.Spec.ProviderID || isVirtual(is) && factsOf(was) != factsOf(is)
+}
+
+// realNodeMatters when other pods may run on it than before, or it is in another zone.
+func realNodeMatters(was, is *corev1.Node) bool {
+	return was.Spec.ProviderID != is.Spec.ProviderID || !isVirtual(is) &&
+		(!maps.Equal(was.Labels, is.Labels) || !slices.EqualFunc(lasting(was), lasting(is), sameTaint))
+}
+
+func sameTaint(a, b corev1.Taint) bool { return a.MatchTaint(&b) && a.Value == b.Value }
+
+// vpodMatters leaves out what is published of a VPod, except that no more placeholders can be made for it.
+func vpodMatters(was, is *v1alpha1.VPod) bool {
+	return adapter.DesiredReplicas(was) != adapter.DesiredReplicas(is) || limitOf(was) != limitOf(is) ||
+		isRefused(was) != isRefused(is) || rulesOf(was) != rulesOf(is) ||
+		(was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil)
 }
 
 // adapterMatters also when the scheduler has more to say of an adapter that waits for a host.

@@ -20,6 +20,7 @@ func TestWhichNodeChangesMatter(t *testing.T) {
 		"nothing":                    {edit: func(*corev1.Node) {}},
 		"an annotation of others":    {edit: func(n *corev1.Node) { n.Annotations = map[string]string{"x": "y"} }},
 		"cordoned":                   {edit: func(n *corev1.Node) { n.Spec.Unschedulable = true }, want: true},
+		"tainted":                    {edit: func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "x", Effect: corev1.TaintEffectNoSchedule}} }, want: true},
 		"not ready":                  {edit: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, want: true},
 		"not ready for another time": {edit: func(n *corev1.Node) { n.Status.Conditions[0].LastTransitionTime = earlier }, want: true},
 		"other words":                {edit: func(n *corev1.Node) { n.Status.Conditions[0].Message = "other" }, want: true},
@@ -51,6 +52,82 @@ func TestWhichNodeChangesMatter(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestWhichChangesOfRealNodesMatter(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(*corev1.Node)
+		want bool
+	}{
+		"nothing":   {edit: func(*corev1.Node) {}},
+		"not ready": {edit: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }},
+		"cordoned": {edit: func(n *corev1.Node) {
+			n.Spec.Unschedulable = true
+			n.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
+		}},
+		"another zone": {edit: func(n *corev1.Node) { n.Labels[corev1.LabelTopologyZone] = "b" }, want: true},
+		"tainted": {
+			edit: func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "x", Effect: corev1.TaintEffectNoSchedule}} }, want: true,
+		},
+		"it becomes real": {edit: func(n *corev1.Node) { n.Spec.ProviderID = "" }, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was := settled(1).nodes[0]
+			was.Spec.ProviderID = "aws:///1"
+			is := was.DeepCopy()
+			tc.edit(is)
+			if got := realNodeMatters(was, is); got != tc.want {
+				t.Errorf("matters: %v, want %v", got, tc.want)
+			}
+		})
+	}
+	virtual := settled(1).nodes[0]
+	other := virtual.DeepCopy()
+	other.Labels["x"] = "y"
+	if realNodeMatters(virtual, other) {
+		t.Error("a virtual node is none")
+	}
+}
+
+func TestWhichVPodChangesMatter(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(*v1alpha1.VPod)
+		want bool
+	}{
+		"nothing":   {edit: func(*v1alpha1.VPod) {}},
+		"published": {edit: func(v *v1alpha1.VPod) { v.Status.ScheduledReplicas = 3 }},
+		"replicas":  {edit: func(v *v1alpha1.VPod) { v.Spec.Replicas = new(int32(9)) }, want: true},
+		"replicas that the manifest leaves out": {
+			edit: func(v *v1alpha1.VPod) { v.Spec.Replicas, v.Status.DesiredReplicas = nil, new(int32(3)) },
+		},
+		"limit":   {edit: limitTo(2), want: true},
+		"profile": {edit: func(v *v1alpha1.VPod) { v.Spec.SchedulerName = v1alpha1.SchedulerNameMaxFillUp }, want: true},
+		"leaving": {edit: func(v *v1alpha1.VPod) { v.DeletionTimestamp = &earlier }, want: true},
+		"refused": {
+			edit: func(v *v1alpha1.VPod) {
+				v.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionScheduled, Reason: v1alpha1.ReasonCreationRefused}}
+			},
+			want: true,
+		},
+		"no room": {
+			edit: func(v *v1alpha1.VPod) {
+				v.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionScheduled, Reason: v1alpha1.ReasonNoRoom}}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was := scaledPool(1).vpod("x", 3, 0).lastVPod()
+			is := was.DeepCopy()
+			tc.edit(is)
+			if got := vpodMatters(was, is); got != tc.want {
+				t.Errorf("matters: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func limitTo(n int32) func(*v1alpha1.VPod) {
+	return func(v *v1alpha1.VPod) { v.Spec.MaxAdapters = &n }
 }
 
 func TestWhichPodChangesMatter(t *testing.T) {

@@ -1,0 +1,90 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+)
+
+// errBehind is that the cache was behind.
+var errBehind = errors.New("the StatefulSet has another number of replicas by now")
+
+// settle publishes how a pool is, and scales it. The status comes first: from then on the adapters beyond the target are
+// drained, and whoever leads next knows it.
+func (r *reconciler) settle(ctx context.Context, s state) (time.Duration, error) {
+	now := r.clock.Now()
+	want := status(s, now)
+	if !s.isScaled() {
+		r.memories.forget(s.pool.Name)
+		s.report(&want, now)
+		return 0, r.publish(ctx, s.pool, want)
+	}
+	v := s.view(s.count(now), r.patience)
+	d, m := decide(v, r.memories.of(s.pool), now)
+	var scale *autoscalingv1.Scale
+	if d.acts(v) {
+		var err error
+		if scale, err = r.scaleOf(ctx, s, v); err != nil {
+			return 0, err
+		}
+	}
+	if d.gaveUp {
+		m.blocked += r.whyNot(ctx, s, int(*v.target))
+	}
+	want.WantedAdapters, want.TargetAdapters = new(v.wanted()), &d.target
+	s.setCondition(&want, v.scaled(d, m, now), now)
+	if err := r.publish(ctx, s.pool, want); err != nil {
+		return 0, err
+	}
+	r.memories.keep(s.pool, m)
+	r.published(s, v, d)
+	if d.replicas == v.replicas {
+		return d.after, nil
+	}
+	return d.after, r.rescale(ctx, s, v, d, attempt{scale, now})
+}
+
+// isScaled says whether the number of adapters is ours to decide, and can be decided: there is a StatefulSet, and it is this
+// pool's.
+func (s state) isScaled() bool { return adapter.IsAutoscaled(s.pool) && s.hasSet() }
+
+func (s state) hasSet() bool {
+	return s.set != nil && s.set.DeletionTimestamp == nil && (s.holder == nil || s.holder.UID == s.pool.UID)
+}
+
+// report completes the status of a pool that is not scaled. The target of one whose StatefulSet is missing is kept: it is
+// what the next one gets.
+func (s state) report(status *v1alpha1.AdapterPoolStatus, now time.Time) {
+	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionScaled)
+	if s.pool.Spec.Autoscaling == nil || s.pool.DeletionTimestamp != nil {
+		return
+	}
+	size := s.size(s.count(now))
+	status.WantedAdapters = new(int32(size.Wanted))
+	c := metav1.Condition{Type: v1alpha1.ConditionScaled, Status: metav1.ConditionFalse}
+	switch {
+	case !adapter.IsAutoscaled(s.pool):
+		c.Reason = v1alpha1.ReasonAutoscalingOff
+		c.Message = fmt.Sprintf("autoscaling is off, and the StatefulSet has %s; size %s",
+			count(len(s.members), "replica", "replicas"), size)
+	default:
+		c.Reason, c.Message = s.obstacle(load{})
+		if c.Reason == v1alpha1.ReasonStatefulSetNotFound {
+			status.TargetAdapters = s.pool.Status.TargetAdapters
+		}
+	}
+	s.setCondition(status, c, now)
+}
+
+// acts says whether something is to be done that must not be decided on what has changed meanwhile.
+func (d decision) acts(v view) bool {
+	return d.hand != untouched || d.replicas != v.replicas || v.target == nil || d.target != *v.target
+}

@@ -1,0 +1,142 @@
+package pool
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/placement"
+	"vpod.dev/vpod-scheduler/pkg/snapshot"
+)
+
+// census is who has, and who wants, how much of a pool.
+type census struct {
+	// held is the number of placeholders, and foreign the room taken by those that no VPod controls, by the name of the node.
+	held, foreign map[string]int64
+	// tenants are the VPods of the pool, and others whose placeholders no VPod controls.
+	tenants, others map[placement.VPod]*tenancy
+	// pool are the adapters of the StatefulSet that have a virtual node, as the scheduler sees them, and states what each
+	// can be counted on for, by the name of its node.
+	pool   *placement.Pool
+	states map[string]placement.State
+}
+
+// tenancy is what one vpod has and wants.
+type tenancy struct {
+	// vpod is nil if no VPod controls the placeholders.
+	vpod *v1alpha1.VPod
+	// limit is the most adapters that it may use; 0 is no limit.
+	limit int
+	// alive is the number of vreplicas that there are, unbound that of those without an adapter, and waiting that of those
+	// among them which wait for room. One that is being deleted is nobody's any more.
+	alive, unbound, waiting int64
+}
+
+// count takes the census.
+func (s state) count(now time.Time) census {
+	c := census{
+		held: map[string]int64{}, foreign: map[string]int64{},
+		tenants: map[placement.VPod]*tenancy{}, others: map[placement.VPod]*tenancy{}, states: map[string]placement.State{},
+	}
+	var nodes []*corev1.Node
+	for _, m := range s.members {
+		if m.node != nil && !m.isTaken() {
+			nodes = append(nodes, m.node)
+			c.states[m.node.Name] = m.berth()
+		}
+	}
+	c.pool = snapshot.PoolOf(nodes, s.placeholders)
+	vpods := s.byName()
+	for _, vpod := range s.vpods {
+		c.tenants[idOf(vpod)] = &tenancy{vpod: vpod, limit: limitOf(vpod)}
+	}
+	for _, pod := range s.placeholders {
+		if adapter.IsFinished(pod) {
+			continue
+		}
+		vpod := controllerOf(pod, vpods)
+		if pod.Spec.NodeName != "" {
+			c.held[pod.Spec.NodeName]++
+			if vpod == nil {
+				c.foreign[pod.Spec.NodeName] += snapshot.Requested(pod, v1alpha1.ResourceVReplicas)
+			}
+		}
+		if pod.DeletionTimestamp == nil {
+			c.tenant(pod, vpod).add(pod, now)
+		}
+	}
+	return c
+}
+
+// tenant finds whose vreplica a placeholder is.
+func (c census) tenant(pod *corev1.Pod, vpod *v1alpha1.VPod) *tenancy {
+	if vpod != nil {
+		return c.tenants[idOf(vpod)]
+	}
+	id := snapshot.VPodOf(pod)
+	if c.others[id] == nil {
+		c.others[id] = &tenancy{}
+		if v, err := snapshot.VreplicaOf(pod, v1alpha1.ResourceVReplicas); err == nil {
+			c.others[id].limit = v.Limit
+		}
+	}
+	return c.others[id]
+}
+
+func (t *tenancy) add(pod *corev1.Pod, now time.Time) {
+	t.alive++
+	if pod.Spec.NodeName != "" {
+		return
+	}
+	t.unbound++
+	if waitsForRoom(pod, now) {
+		t.waiting++
+	}
+}
+
+// wanted is how many vreplicas a vpod wants on adapters. Of placeholders that no VPod controls, only those that wait: what
+// the others take of their adapters is no room for anybody else. Of a VPod whose placeholders the API server refuses, such
+// as for a ResourceQuota, only those that there are: nobody knows how many more it would let it have, and once it does, they
+// count.
+func (t *tenancy) wanted() int64 {
+	switch {
+	case t.vpod == nil:
+		return t.unbound
+	case t.vpod.DeletionTimestamp != nil:
+		return 0
+	}
+	desired := int64(adapter.DesiredReplicas(t.vpod))
+	if isRefused(t.vpod) {
+		return min(desired, t.alive)
+	}
+	return desired
+}
+
+// lacking is how many of those that wait for room are not to take the place of one that is placed.
+func (t *tenancy) lacking() int64 {
+	if t.vpod == nil {
+		return t.waiting
+	}
+	return max(0, min(t.waiting, t.wanted()-(t.alive-t.unbound)))
+}
+
+func isRefused(vpod *v1alpha1.VPod) bool {
+	c := apimeta.FindStatusCondition(vpod.Status.Conditions, v1alpha1.ConditionScheduled)
+	return c != nil && c.Reason == v1alpha1.ReasonCreationRefused
+}
+
+// demand is what a vpod demands of the pool.
+func (c census) demand(id placement.VPod, t *tenancy) placement.Demand {
+	d := c.pool.Demand(id, t.wanted(), t.limit, c.state)
+	if t.vpod == nil {
+		d.Reach -= t.alive - t.unbound // Those that are placed are not demanded.
+	}
+	return d
+}
+
+func (c census) state(slot int) placement.State { return c.states[c.pool.At(slot).Name] }
+
+func (c census) isOpen(slot int) bool { return c.state(slot) == placement.Open }

@@ -1,0 +1,82 @@
+package pool
+
+import (
+	"fmt"
+	"time"
+)
+
+// drain looks at how the adapters beyond the target are emptied, and gives up where they are not.
+func (v view) drain(d decision, m memory, now time.Time) (decision, memory) {
+	if d.target >= v.replicas {
+		m.drain, m.lackingSince = progress{}, time.Time{}
+		return d, m
+	}
+	held := v.heldFrom(d.target)
+	if p := m.drain; p.target != d.target || p.replicas != v.replicas || held < p.held {
+		m.drain = progress{target: d.target, replicas: v.replicas, held: held, since: now}
+	}
+	switch {
+	case v.lacking == 0:
+		m.lackingSince = time.Time{}
+	case m.lackingSince.IsZero():
+		m.lackingSince = now
+	}
+	switch {
+	case !m.lackingSince.IsZero() && now.Sub(m.lackingSince) >= lackFor:
+		m.blocked = fmt.Sprintf("%s for room though the numbers say that there is enough",
+			count(int(v.lacking), "vreplica waits", "vreplicas wait"))
+	case held > 0 && now.Sub(m.drain.since) >= v.patience:
+		m.blocked = fmt.Sprintf("%s on %s for %s", count(int(held), "vreplica has stayed", "vreplicas have stayed"),
+			some(v.occupied(d.target)), v.patience)
+	default:
+		return d, m
+	}
+	d.target, d.gaveUp = v.replicas, true
+	m.pause = m.pause.next(v.wanted(), v.patience, now)
+	m.window = m.window.keep(d.target, v.wanted(), now)
+	m.drain, m.lackingSince = progress{}, time.Time{}
+	return d, m
+}
+
+// lag follows l.
+func (v view) lag(l lag, now time.Time) lag {
+	is := lag{replicas: v.replicas, missing: len(v.missing), excess: len(v.excess), since: now}
+	if is.missing == l.missing && is.excess == l.excess && is.replicas == l.replicas && !l.since.IsZero() {
+		return l
+	}
+	return is
+}
+
+// isStuck says whether the StatefulSet has not done what it was asked for, for too long.
+func (l lag) isStuck(now time.Time) bool {
+	return l.missing+l.excess > 0 && now.Sub(l.since) >= stuckAfter
+}
+
+// wake is when time alone may change what is decided or said.
+func (v view) wake(d decision, m memory, now time.Time) time.Duration {
+	var waits []time.Duration
+	if lowest := v.within(m.window.highest(v.delay, now)); d.target > v.wanted() {
+		waits = append(waits, m.window.falls(v.delay, now), m.pause.left(now), m.plan.left(d.target, lowest, now))
+	}
+	if d.target < v.replicas {
+		waits = append(waits, v.patience-now.Sub(m.drain.since))
+		if !m.lackingSince.IsZero() {
+			waits = append(waits, lackFor-now.Sub(m.lackingSince))
+		}
+	}
+	if m.lag.missing+m.lag.excess > 0 {
+		waits = append(waits, stuckAfter-now.Sub(m.lag.since))
+	}
+	return soonest(waits...)
+}
+
+// soonest is the shortest of the durations that are above 0, or 0.
+func soonest(durations ...time.Duration) time.Duration {
+	var least time.Duration
+	for _, d := range durations {
+		if d > 0 && (least == 0 || d < least) {
+			least = d
+		}
+	}
+	return least
+}

@@ -1,0 +1,121 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
+)
+
+// attempt is a scale that was found to be as it was decided on, and when that was decided.
+type attempt struct {
+	scale   *autoscalingv1.Scale
+	decided time.Time
+}
+
+// scaleOf reads the scale of the StatefulSet from the API server, and compares it with what was decided on.
+func (r *reconciler) scaleOf(ctx context.Context, s state, v view) (*autoscalingv1.Scale, error) {
+	scale := &autoscalingv1.Scale{}
+	if err := r.client.SubResource("scale").Get(ctx, s.set, scale); err != nil {
+		return nil, fmt.Errorf("reading the scale of the StatefulSet: %w", err)
+	}
+	if scale.UID != s.set.UID || scale.Spec.Replicas != v.replicas {
+		return nil, errBehind
+	}
+	return scale, nil
+}
+
+// rescale asks the StatefulSet for another number of replicas, unless somebody else has changed it since it was compared.
+func (r *reconciler) rescale(ctx context.Context, s state, v view, d decision, a attempt) error {
+	replicas := d.replicas
+	if replicas < v.replicas {
+		var err error
+		if replicas, err = r.empty(ctx, s, v.replicas, replicas, a.decided); err != nil {
+			return err
+		}
+	}
+	if replicas == v.replicas || r.clock.Now().Sub(a.decided) > retry.PlanLife {
+		return errBehind
+	}
+	a.scale.Spec.Replicas = replicas
+	if err := r.client.SubResource("scale").Update(ctx, s.set.DeepCopy(), client.WithSubResourceBody(a.scale)); err != nil {
+		return fmt.Errorf("scaling the StatefulSet: %w", err)
+	}
+	r.memories.scaled(s.pool, replicas)
+	metrics.Scaled(s.pool.Name, v.replicas, replicas)
+	klog.FromContext(ctx).Info("Scaled the StatefulSet",
+		"from", v.replicas, "to", replicas, "target", d.target, "size", v.size.String())
+	if replicas < v.replicas && replicas == d.target {
+		metrics.DrainFinished(s.pool.Name)
+	}
+	reason, note := v.scaledNote(d, replicas)
+	r.tell(s.pool, corev1.EventTypeNormal, reason, note)
+	return nil
+}
+
+// scaledNote is what an event says of a number of replicas that was written.
+func (v view) scaledNote(d decision, replicas int32) (reason, note string) {
+	if replicas > v.replicas && d.hand != untouched {
+		return v1alpha1.EventScaleReverted, fmt.Sprintf("somebody asked the StatefulSet for %s; it has %d again: size %s",
+			count(int(v.replicas), "replica", "replicas"), replicas, v.size)
+	}
+	note = fmt.Sprintf("from %d to %d adapters: ", v.replicas, replicas)
+	if replicas < v.replicas {
+		note += "the others are empty; "
+	}
+	return v1alpha1.EventScaled, note + "size " + v.size.String()
+}
+
+// empty asks the API server how far the adapters from the top down to a number are empty, and returns that number. It takes
+// no longer than what was decided may still be done.
+func (r *reconciler) empty(ctx context.Context, s state, from, to int32, decided time.Time) (int32, error) {
+	n := from
+	for ; n > to && r.clock.Now().Sub(decided) < retry.PlanLife/2; n-- {
+		node := s.members[n-1].id.NodeName()
+		var pods corev1.PodList
+		err := r.live.List(ctx, &pods, client.HasLabels{v1alpha1.LabelPool}, client.MatchingFields{"spec.nodeName": node})
+		if err != nil {
+			return 0, fmt.Errorf("listing what is on node %s: %w", node, err)
+		}
+		for i := range pods.Items {
+			if adapter.IsPlaceholder(&pods.Items[i]) && !adapter.IsFinished(&pods.Items[i]) {
+				klog.FromContext(ctx).V(3).Info("The cache is behind: an adapter is not empty", "node", node)
+				return n, nil
+			}
+		}
+	}
+	return n, nil
+}
+
+// published counts and tells what a status that was written began or ended.
+func (r *reconciler) published(s state, v view, d decision) {
+	wasDraining := v.target != nil && *v.target < v.replicas
+	switch {
+	case d.gaveUp:
+		metrics.DrainBlocked(s.pool.Name)
+	case d.target < v.replicas && !wasDraining:
+		metrics.DrainStarted(s.pool.Name)
+	}
+	if d.hand == raised || d.hand == replaced && v.replicas > d.target {
+		r.tell(s.pool, corev1.EventTypeNormal, v1alpha1.EventScaleReverted, fmt.Sprintf(
+			"somebody asked the StatefulSet for %s; those that are not wanted go once they are empty%s: size %s",
+			count(int(v.replicas), "replica", "replicas"), v.patienceFor(d), v.size))
+	}
+}
+
+// patienceFor says how long more replicas than are wanted stay.
+func (v view) patienceFor(d decision) string {
+	if d.target < v.replicas {
+		return ""
+	}
+	return fmt.Sprintf(" and fewer have been enough for %s", v.delay)
+}

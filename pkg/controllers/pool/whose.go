@@ -1,0 +1,64 @@
+package pool
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/placement"
+)
+
+// untriedFor is how long a vreplica that no scheduler has tried counts as one that waits for room. After that it waits for a
+// scheduler.
+const untriedFor = time.Minute
+
+// byName are the VPods of the pool by name.
+func (s state) byName() map[types.NamespacedName]*v1alpha1.VPod {
+	vpods := make(map[types.NamespacedName]*v1alpha1.VPod, len(s.vpods))
+	for _, vpod := range s.vpods {
+		vpods[client.ObjectKeyFromObject(vpod)] = vpod
+	}
+	return vpods
+}
+
+// waitsForRoom says whether a placeholder without an adapter waits for nothing else.
+func waitsForRoom(pod *corev1.Pod, now time.Time) bool {
+	c := adapter.PodCondition(pod, corev1.PodScheduled)
+	if c == nil {
+		return now.Sub(pod.CreationTimestamp.Time) < untriedFor
+	}
+	return c.Reason != corev1.PodReasonSchedulingGated
+}
+
+// controllerOf is the VPod that controls a placeholder, or is about to adopt it; nil: none does.
+func controllerOf(pod *corev1.Pod, vpods map[types.NamespacedName]*v1alpha1.VPod) *v1alpha1.VPod {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if owner == nil {
+		return vpods[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels[v1alpha1.LabelVPod]}]
+	}
+	if owner.Kind != v1alpha1.KindVPod || owner.APIVersion != v1alpha1.GroupVersion.String() {
+		return nil
+	}
+	vpod := vpods[types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name}]
+	if vpod == nil || vpod.UID != owner.UID {
+		return nil
+	}
+	return vpod
+}
+
+// idOf is a VPod as the scheduler knows it, by the label of its placeholders.
+func idOf(vpod *v1alpha1.VPod) placement.VPod {
+	return placement.VPod{Namespace: vpod.Namespace, Kind: v1alpha1.KindVPod, Name: vpod.Name}
+}
+
+func limitOf(vpod *v1alpha1.VPod) int {
+	if vpod.Spec.MaxAdapters == nil {
+		return 0
+	}
+	return int(*vpod.Spec.MaxAdapters)
+}
