@@ -2,7 +2,6 @@ package placement
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 )
@@ -35,57 +34,6 @@ type Drain struct {
 
 // OK says whether all find a place.
 func (d Drain) OK() bool { return len(d.Stuck) == 0 }
-
-// Reason is why vreplicas cannot be moved.
-type Reason int
-
-const (
-	// NoRoom: no adapter that is kept and open has room.
-	NoRoom Reason = iota
-	// AtLimit: those that have room are not used by the vpod, and it may use no further ones.
-	AtLimit
-	// Refused: the hard rules let none of those that have room take another one.
-	Refused
-	// NoTenant: the vpod is not among the tenants, so nobody moves its vreplicas.
-	NoTenant
-)
-
-// Stuck is some vreplicas of a vpod that find no place.
-type Stuck struct {
-	VPod VPod
-	// Adapter has the first of them; Vreplicas is how many there are in all.
-	Adapter   string
-	Vreplicas int
-	Reason    Reason
-	// Kept is how many adapters are kept and open, and Room what is free on them once all before are placed.
-	Kept int
-	Room int64
-	// Used is how many adapters the vpod uses, Limit the most that it may use.
-	Used, Limit int
-}
-
-// String says why in the words of a condition.
-func (s Stuck) String() string {
-	v := s.VPod
-	head := fmt.Sprintf("%s of %s %s/%s, the first on %s", inVreplicas(int64(s.Vreplicas)),
-		v.Kind, v.Namespace, v.Name, s.Adapter)
-	switch s.Reason {
-	case NoRoom:
-		return fmt.Sprintf("%s: no room on %s", head, openAdapters(s.Kept))
-	case AtLimit:
-		return fmt.Sprintf("%s: uses %d adapters of at most %d, and the room for %d is on others", head, s.Used, s.Limit, s.Room)
-	case Refused:
-		return fmt.Sprintf("%s: there is room for %d on %s, but its rules allow none of them", head, s.Room, openAdapters(s.Kept))
-	}
-	return head + ": controlled by no VPod, so nothing moves them"
-}
-
-func openAdapters(n int) string {
-	if n == 1 {
-		return "the 1 open adapter kept"
-	}
-	return fmt.Sprintf("the %d open adapters kept", n)
-}
 
 // Drain plans how the adapters for which keep is false lose all their vreplicas to the others, as far as these are open;
 // nil opens all. All of a vpod's vreplicas leave first, so that they count no longer, not for its limit either; then each
@@ -132,6 +80,14 @@ func (p *Pool) room(open func(slot int) bool) (adapters int, free int64) {
 		}
 	}
 	return adapters, free
+}
+
+// roomOn is what is free on the adapter in a slot, if it takes vreplicas.
+func (p *Pool) roomOn(i int, open func(slot int) bool) int64 {
+	if s := p.slots[i]; s.live && (open == nil || open(i)) {
+		return max(0, s.free)
+	}
+	return 0
 }
 
 // party is the vreplicas of one vpod that leave.
@@ -209,19 +165,6 @@ func (p *Pool) place(leaving *party, open func(slot int) bool) ([]Move, *Stuck) 
 		t.stale = true
 	}
 	return moves, nil
-}
-
-// stuck says why Choose finds no adapter.
-func (t *Tally) stuck(open func(slot int) bool) Stuck {
-	s := Stuck{VPod: t.VPod, Used: t.used, Limit: t.Limit, Reason: Refused}
-	s.Kept, s.Room = t.pool.room(open)
-	switch {
-	case s.Room == 0:
-		s.Reason = NoRoom
-	case t.Eligible() == 0:
-		s.Reason = AtLimit
-	}
-	return s
 }
 
 // compare orders vpods by namespace, kind and name.

@@ -46,3 +46,18 @@ func benchDrain(vpods int, rules placement.Rules) (*placement.Pool, []placement.
 	}
 	return built, tenants
 }
+
+// BenchmarkShrinkInVain is what it costs to find that only the uppermost adapters can go: the 200 adapters above are wanted
+// to be 100, and a vpod that may use one adapter finds none that has room for all that it has.
+func BenchmarkShrinkInVain(b *testing.B) {
+	built, tenants := benchDrain(50, placement.Availability)
+	limited := placement.VPod{Namespace: "default", Kind: "VPod", Name: "limited"}
+	tenants = append(tenants, placement.Tenant{VPod: limited, Rules: placement.Availability, Limit: 1})
+	built.Put(placement.Adapter{Name: "a-200", Ordinal: 200, Capacity: 100, Free: 20}, map[placement.VPod]int{limited: 80})
+	b.ReportAllocs()
+	for b.Loop() {
+		if end, _ := built.Shrink(110, nil, tenants); end != 201 {
+			b.Fatalf("end %d, want 201", end)
+		}
+	}
+}
