@@ -85,6 +85,14 @@ const (
 	EventScaleReverted = "ScaleReverted"
 )
 
+// Reasons of events about evening out; they are about the VPod.
+const (
+	// EventRebalanced: a vreplica was moved to where its profile would rather have it.
+	EventRebalanced = "Rebalanced"
+	// EventNotRebalanced: one was to be moved and was not, or the move did not help. It is tried again later.
+	EventNotRebalanced = "NotRebalanced"
+)
+
 // Why the controller cordons a virtual node: the values of AnnotationCordon.
 const (
 	// CordonMarked: the adapter pod has AnnotationUnschedulable.
