@@ -89,3 +89,21 @@ func BenchmarkVictims(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRebalance is what it costs to see that a vpod with a vreplica on each adapter is where it belongs.
+func BenchmarkRebalance(b *testing.B) {
+	for _, adapters := range []int{10, 200, 1000} {
+		built := placement.NewPool()
+		for i := range adapters {
+			built.Put(placement.Adapter{
+				Name: fmt.Sprint("a-", i), Ordinal: i, Zone: fmt.Sprint(i % 3), Host: fmt.Sprint(i / 2), Capacity: 2, Free: 1,
+			}, map[placement.VPod]int{vpodID("x"): 1})
+		}
+		b.Run(fmt.Sprint(adapters), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				built.Rebalance(placement.Request{VPod: vpodID("x"), Size: 1}, placement.Availability)
+			}
+		})
+	}
+}

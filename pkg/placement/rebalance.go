@@ -1,6 +1,9 @@
 package placement
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Seat is what the rules know of the place of one vreplica: how many others of its vpod are in the zone, on the host and on
 // the adapter.
@@ -30,8 +33,10 @@ func (m Improvement) String() string {
 //
 // It supposes what will be done: that one more vreplica of the vpod is placed by the rules while all others are where they
 // are, and that then one of these is removed. That is an improvement if the rules strictly prefer the new adapter to the
-// old one for the vreplica that has moved. Of several, the one that is taken is the one that would go first if the vpod
-// shrank. Vreplicas on adapters that are not open stay where they are: a cordon keeps what is there.
+// old one for the vreplica that has moved, and allow it there when the old one is gone: what they have placed evenly, such
+// as by two on each adapter, is not made uneven for the sake of what they merely prefer. Of several, the one that is taken
+// is the one that would go first if the vpod shrank. Vreplicas on adapters that are not open stay where they are: a cordon
+// keeps what is there.
 //
 // With Availability each improvement lessens the squares of the vreplicas of the vpod in each zone, summed up, or leaves
 // them equal and lessens those of hosts, then of adapters, then the sum of the ordinals of all its vreplicas. With
@@ -48,16 +53,20 @@ func (p *Pool) Rebalance(r Request, rules Rules) (m Improvement, ok bool) {
 			worse = append(worse, i)
 		}
 	}
-	if len(worse) == 0 {
-		return m, false
+	for len(worse) > 0 {
+		from := t.firstToGo(worse, rules.Weights)
+		without := t.Clone()
+		without.Add(from, -r.Size, -1)
+		if without.passes(to, rules) {
+			return Improvement{
+				Move: Move{VPod: r.VPod, From: p.At(from).Name, To: p.At(to).Name},
+				Old:  without.seat(from),
+				New:  without.seat(to),
+			}, true
+		}
+		worse = slices.DeleteFunc(worse, func(i int) bool { return i == from })
 	}
-	from := t.firstToGo(worse, rules.Weights)
-	t.add(from, -1)
-	return Improvement{
-		Move: Move{VPod: r.VPod, From: p.At(from).Name, To: p.At(to).Name},
-		Old:  t.seat(from),
-		New:  t.seat(to),
-	}, true
+	return m, false
 }
 
 // improves says whether a vreplica had better be in another slot than in the one where it is.
