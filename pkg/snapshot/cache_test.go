@@ -207,17 +207,24 @@ func describe(c *Cache) map[string][]view {
 				list = append(list, view{Node: name})
 				continue
 			}
-			v := view{Adapter: p.At(slot), Rival: p.Rival(slot), Node: name, Taints: p.taints[p.doors[slot]]}
-			for _, name := range vpodNames {
-				t := p.Tally(placement.Request{VPod: placement.VPod{Namespace: "ns", Kind: "VPod", Name: name}, Size: 1, Limit: 2})
-				v.Classes = append(v.Classes, fmt.Sprintf("%s: %d/%d/%d of %+v, %d eligible", name,
-					t.Count(slot, placement.ByZone), t.Count(slot, placement.ByHost), t.Count(slot, placement.ByAdapter),
-					t.WithinLimit(slot), t.Eligible()))
-			}
-			list = append(list, v)
+			list = append(list, view{
+				Adapter: p.At(slot), Rival: p.Rival(slot), Node: name, Taints: p.taints[p.doors[slot]], Classes: classes(p.Pool, slot),
+			})
 		}
 		slices.SortFunc(list, func(a, b view) int { return cmp.Compare(a.Node, b.Node) })
 		views[pool] = list
 	}
 	return views
+}
+
+// classes tell what a vreplica of each vpod sees of the adapter in a slot.
+func classes(p *placement.Pool, slot int) []string {
+	var list []string
+	for _, name := range vpodNames {
+		t := p.Tally(placement.Request{VPod: placement.VPod{Namespace: "ns", Kind: "VPod", Name: name}, Size: 1, Limit: 2})
+		list = append(list, fmt.Sprintf("%s: %d/%d/%d of %+v, %d eligible", name,
+			t.Count(slot, placement.ByZone), t.Count(slot, placement.ByHost), t.Count(slot, placement.ByAdapter),
+			t.WithinLimit(slot), t.Eligible()))
+	}
+	return list
 }
