@@ -23,6 +23,7 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/controllers/node"
 	"vpod.dev/vpod-scheduler/pkg/controllers/placeholder"
 	"vpod.dev/vpod-scheduler/pkg/controllers/pool"
+	"vpod.dev/vpod-scheduler/pkg/controllers/rebalance"
 	"vpod.dev/vpod-scheduler/pkg/controllers/vpod"
 )
 
@@ -85,6 +86,7 @@ func addControllers(mgr ctrl.Manager, adapterPods cluster.Cluster, o *options, c
 		}),
 		placeholder.Add(mgr, placeholder.Config{Clock: clock.RealClock{}}),
 		vpod.Add(mgr, vpod.Config{AdapterPods: adapterPods, Clock: clock.RealClock{}}),
+		rebalance.Add(mgr, rebalance.Config{Clock: clock.RealClock{}}),
 	)
 }
 
