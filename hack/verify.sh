@@ -22,6 +22,7 @@ check_vet() { # go vet
   local status=0
   go vet ./... || status=1
   (cd test/perf && go vet ./...) || status=1
+  (cd hack/alerts && go vet ./...) || status=1
   return $status
 }
 
@@ -31,7 +32,7 @@ check_staticcheck() { # staticcheck
 
 check_tidy() { # go.mod and go.sum of all modules list what is needed, and no more
   local status=0 module
-  for module in . hack/tools hack/codegen test/perf; do
+  for module in . hack/tools hack/codegen hack/alerts test/perf; do
     (cd "$module" && go mod tidy -diff) || status=1
   done
   return $status
@@ -53,6 +54,10 @@ check_rules() { # imports point one way, and identifiers live in one place
   go test ./hack
 }
 
+check_alerts() { # the rules of manifests/monitoring are valid, and fire when they should
+  (cd hack/alerts && go test ./...)
+}
+
 check_scripts() { # shell scripts parse
   local status=0 script
   while IFS= read -r script; do
@@ -61,7 +66,7 @@ check_scripts() { # shell scripts parse
   return $status
 }
 
-checks=(format scripts generated rules tidy vet staticcheck)
+checks=(format scripts generated rules alerts tidy vet staticcheck)
 [[ $# -eq 0 ]] || checks=("$@")
 failed=()
 for check in "${checks[@]}"; do

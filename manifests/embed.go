@@ -9,7 +9,7 @@ import "embed"
 //go:embed scheduler/config.yaml
 var SchedulerConfig []byte
 
-// Files holds what `kubectl apply -k manifests/default` applies, each file under its folder.
+// Files holds what `kubectl apply -k` applies, each file under its folder.
 //
-//go:embed crds/*.yaml scheduler/*.yaml controller/*.yaml default/*.yaml
+//go:embed crds/*.yaml scheduler/*.yaml controller/*.yaml default/*.yaml monitoring/*
 var Files embed.FS

@@ -38,7 +38,7 @@ func readKustomization(t *testing.T, folder string) kustomization {
 }
 
 func TestKustomizationsNameAllFiles(t *testing.T) {
-	for _, folder := range []string{"crds", scheduler, controller} {
+	for _, folder := range []string{"crds", scheduler, controller, monitoring} {
 		k := readKustomization(t, folder)
 		if k.Namespace != "" {
 			t.Errorf("a namespace in %s would move what is of another, such as the binding in kube-system", folder)
@@ -49,7 +49,7 @@ func TestKustomizationsNameAllFiles(t *testing.T) {
 		}
 		var files []string
 		for _, entry := range entries {
-			if name := entry.Name(); name != "kustomization.yaml" && name != "config.yaml" {
+			if name := entry.Name(); !slices.Contains([]string{"kustomization.yaml", "config.yaml", dashboard}, name) {
 				files = append(files, name)
 			}
 		}

@@ -108,7 +108,7 @@ func TestNamespaces(t *testing.T) {
 		"Namespace", "ClusterRole", "ClusterRoleBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
 		"Kustomization", "KubeSchedulerConfiguration",
 	}
-	for _, doc := range slices.Concat(documents(t, scheduler), documents(t, controller)) {
+	for _, doc := range slices.Concat(documents(t, scheduler), documents(t, controller), documents(t, monitoring)) {
 		want := v1alpha1.Namespace
 		switch {
 		case slices.Contains(clusterScoped, doc.Kind):

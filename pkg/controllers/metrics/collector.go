@@ -18,10 +18,15 @@ const patience = 5 * time.Second
 // Add has a manager, whose cache must have the indexes of package informers, report all metrics. A process has one
 // registry, and so one such manager.
 func Add(mgr ctrl.Manager) error {
-	if err := metrics.Registry.Register(&collector{objects: mgr.GetClient(), elected: mgr.Elected()}); err != nil {
+	if err := metrics.Registry.Register(New(mgr.GetClient(), mgr.Elected())); err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
 	return nil
+}
+
+// New returns all metrics of the controllers. Of pools it tells what objects has, from the moment that elected is closed.
+func New(objects client.Reader, elected <-chan struct{}) prometheus.Collector {
+	return &collector{objects: objects, elected: elected}
 }
 
 // collector looks at the pools when it is asked. So it tells what is, it has nothing to forget, and a pool that is gone
