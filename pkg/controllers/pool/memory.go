@@ -16,6 +16,8 @@ type memory struct {
 	// known: the StatefulSet was seen with so many replicas, or was given them.
 	known bool
 	seen  int32
+	// hand is what somebody else did and is not put back yet.
+	hand  hand
 	drain progress
 	pause pause
 	plan  plan
@@ -98,7 +100,7 @@ func (m *memories) keep(pool *v1alpha1.AdapterPool, is memory) {
 // scaled remembers a number of replicas that was written.
 func (m *memories) scaled(pool *v1alpha1.AdapterPool, replicas int32) {
 	is := m.of(pool)
-	is.known, is.seen = true, replicas
+	is.known, is.seen, is.hand = true, replicas, untouched
 	m.keep(pool, is)
 }
 

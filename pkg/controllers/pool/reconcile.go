@@ -22,8 +22,12 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
 
-// maxNote is how many bytes an event may have.
-const maxNote = 1024
+const (
+	// maxNote is how many bytes an event may have.
+	maxNote = 1024
+	// observed is the action of events about how a pool is.
+	observed = "Observe"
+)
 
 // reconciler sees to one pool after the other.
 type reconciler struct {
@@ -136,12 +140,12 @@ func (r *reconciler) publish(ctx context.Context, pool *v1alpha1.AdapterPool, wa
 			kind = corev1.EventTypeNormal
 		}
 		klog.FromContext(ctx).Info("The pool has changed", "ready", is.Status, "reason", is.Reason, "why", is.Message)
-		r.tell(pool, kind, is.Reason, is.Message)
+		r.tell(pool, news{kind, is.Reason, is.Message, observed})
 	}
 	if is, isNew := transition(was, pool, v1alpha1.ConditionScaled); isNew {
 		klog.FromContext(ctx).Info("The pool has changed", "scaled", is.Status, "reason", is.Reason, "why", is.Message)
 		if slices.Contains(troubles, is.Reason) {
-			r.tell(pool, corev1.EventTypeWarning, is.Reason, is.Message)
+			r.tell(pool, news{corev1.EventTypeWarning, is.Reason, is.Message, observed})
 		}
 	}
 	return nil
@@ -157,11 +161,14 @@ func transition(was, is *v1alpha1.AdapterPool, kind string) (c *metav1.Condition
 	return after, after != nil && (before == nil || before.Reason != after.Reason)
 }
 
-// tell makes an event of what was seen, or of what was done about the number of adapters.
-func (r *reconciler) tell(pool *v1alpha1.AdapterPool, kind, reason, note string) {
-	action := "Observe"
-	if reason == v1alpha1.EventScaled || reason == v1alpha1.EventScaleReverted {
-		action = "Scale"
-	}
-	r.events.Eventf(pool, nil, kind, reason, action, "%s", cut(note, maxNote))
+// news is what an event says.
+type news struct {
+	kind, reason, note string
+	// action tells events apart that happen to have the same reason: of those alike, only the first note would be kept.
+	action string
+}
+
+// tell makes an event about a pool.
+func (r *reconciler) tell(pool *v1alpha1.AdapterPool, n news) {
+	r.events.Eventf(pool, nil, n.kind, n.reason, n.action, "%s", cut(n.note, maxNote))
 }

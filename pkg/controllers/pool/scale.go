@@ -7,6 +7,7 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -46,9 +47,8 @@ func (r *reconciler) rescale(ctx context.Context, s state, v view, d decision, a
 	if replicas == v.replicas || r.clock.Now().Sub(a.decided) > retry.PlanLife {
 		return errBehind
 	}
-	a.scale.Spec.Replicas = replicas
-	if err := r.client.SubResource("scale").Update(ctx, s.set.DeepCopy(), client.WithSubResourceBody(a.scale)); err != nil {
-		return fmt.Errorf("scaling the StatefulSet: %w", err)
+	if err := r.update(ctx, s, v, a.scale, replicas); err != nil {
+		return err
 	}
 	r.memories.scaled(s.pool, replicas)
 	metrics.Scaled(s.pool.Name, v.replicas, replicas)
@@ -57,22 +57,44 @@ func (r *reconciler) rescale(ctx context.Context, s state, v view, d decision, a
 	if replicas < v.replicas && replicas == d.target {
 		metrics.DrainFinished(s.pool.Name)
 	}
-	reason, note := v.scaledNote(d, replicas)
-	r.tell(s.pool, corev1.EventTypeNormal, reason, note)
+	r.tell(s.pool, v.news(d, replicas))
 	return nil
 }
 
-// scaledNote is what an event says of a number of replicas that was written.
-func (v view) scaledNote(d decision, replicas int32) (reason, note string) {
-	if replicas > v.replicas && d.hand != untouched {
-		return v1alpha1.EventScaleReverted, fmt.Sprintf("somebody asked the StatefulSet for %s; it has %d again: size %s",
+// update writes a number of replicas. That the StatefulSet has another status by now, as it has all the time while its pods
+// come and go, makes no difference.
+func (r *reconciler) update(ctx context.Context, s state, v view, scale *autoscalingv1.Scale, replicas int32) error {
+	for try := 1; ; try++ {
+		scale.Spec.Replicas = replicas
+		err := r.client.SubResource("scale").Update(ctx, s.set.DeepCopy(), client.WithSubResourceBody(scale))
+		if apierrors.IsConflict(err) && try < 3 {
+			if scale, err = r.scaleOf(ctx, s, v); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("scaling the StatefulSet: %w", err)
+		}
+		return nil
+	}
+}
+
+// news is what an event says of a number of replicas that was written.
+func (v view) news(d decision, replicas int32) news {
+	n := news{
+		kind: corev1.EventTypeNormal, reason: v1alpha1.EventScaled, action: fmt.Sprintf("ScaleFrom%dTo%d", v.replicas, replicas),
+		note: fmt.Sprintf("from %d to %d adapters: size %s", v.replicas, replicas, v.size),
+	}
+	switch {
+	case replicas > v.replicas && d.hand != untouched:
+		n.reason = v1alpha1.EventScaleReverted
+		n.note = fmt.Sprintf("somebody asked the StatefulSet for %s; it has %d again: size %s",
 			count(int(v.replicas), "replica", "replicas"), replicas, v.size)
+	case replicas < v.replicas:
+		n.note = fmt.Sprintf("from %d to %d adapters, the others are empty: size %s", v.replicas, replicas, v.size)
 	}
-	note = fmt.Sprintf("from %d to %d adapters: ", v.replicas, replicas)
-	if replicas < v.replicas {
-		note += "the others are empty; "
-	}
-	return v1alpha1.EventScaled, note + "size " + v.size.String()
+	return n
 }
 
 // empty asks the API server how far the adapters from the top down to a number are empty, and returns that number. It takes
@@ -106,16 +128,19 @@ func (r *reconciler) published(s state, v view, d decision) {
 		metrics.DrainStarted(s.pool.Name)
 	}
 	if d.hand == raised || d.hand == replaced && v.replicas > d.target {
-		r.tell(s.pool, corev1.EventTypeNormal, v1alpha1.EventScaleReverted, fmt.Sprintf(
-			"somebody asked the StatefulSet for %s; those that are not wanted go once they are empty%s: size %s",
-			count(int(v.replicas), "replica", "replicas"), v.patienceFor(d), v.size))
+		r.tell(s.pool, v.tooMany(d))
 	}
 }
 
-// patienceFor says how long more replicas than are wanted stay.
-func (v view) patienceFor(d decision) string {
-	if d.target < v.replicas {
-		return ""
+// tooMany is what an event says of replicas that somebody else added.
+func (v view) tooMany(d decision) news {
+	until := "once they are empty"
+	if d.target == v.replicas {
+		until = fmt.Sprintf("once fewer have been enough for %s, and they are empty", v.delay)
 	}
-	return fmt.Sprintf(" and fewer have been enough for %s", v.delay)
+	return news{
+		kind: corev1.EventTypeNormal, reason: v1alpha1.EventScaleReverted, action: fmt.Sprintf("ScaleBackFrom%d", v.replicas),
+		note: fmt.Sprintf("somebody asked the StatefulSet for %s; those that are not wanted go %s: size %s",
+			count(int(v.replicas), "replica", "replicas"), until, v.size),
+	}
 }

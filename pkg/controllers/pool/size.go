@@ -74,7 +74,8 @@ func (m member) berth() placement.State {
 		return placement.Open
 	}
 	switch m.node.Annotations[v1alpha1.AnnotationCordon] {
-	case v1alpha1.CordonNoHost:
+	case v1alpha1.CordonNoHost, v1alpha1.CordonRemoved:
+		// The latter is of a StatefulSet that was there before, or had fewer replicas: now it has the adapter.
 		return placement.Starting
 	case v1alpha1.CordonDraining:
 		return placement.Open

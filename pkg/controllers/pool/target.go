@@ -95,7 +95,10 @@ func decide(v view, m memory, now time.Time) (decision, memory) {
 	m.lag = v.lag(m.lag, now)
 	d.after = v.wake(d, m, now)
 	m.window = m.window.trim(v.delay, now)
-	m.known, m.seen = true, v.replicas
+	m.known, m.seen, m.hand = true, v.replicas, untouched
+	if d.replicas > v.replicas {
+		m.hand = d.hand
+	}
 	return d, m
 }
 
@@ -143,6 +146,8 @@ func (v view) touched(m memory) hand {
 		return lowered
 	case more || isUnexplained:
 		return raised
+	case v.replicas < *v.target:
+		return m.hand
 	}
 	return untouched
 }

@@ -73,7 +73,7 @@ func (s *scene) look() *scene {
 	if s.last.replicas != s.replicas {
 		s.told = append(s.told, s.last.replicas)
 		s.have(s.last.replicas)
-		s.memory.known, s.seen = true, s.replicas
+		s.memory.known, s.seen, s.memory.hand = true, s.replicas, untouched
 	}
 	for i := range s.adapters {
 		s.adapters[i].closed = int32(i) >= s.last.target
@@ -230,6 +230,19 @@ func TestTarget(t *testing.T) {
 		"C20: lowered by hand": {
 			s:          pooled(3).want(25).look().have(1).look(),
 			wantTarget: 3, wantTold: "[3]", wantHand: lowered, wantReason: v1alpha1.ReasonScalingUp,
+		},
+		"lowered by hand, and the write fails at first": {
+			s: pooled(3).want(25).look().have(1).change(func(s *scene) {
+				var d decision
+				if d, s.memory = decide(s.view, s.memory, s.at); d.hand != lowered {
+					s.why = "it was not seen at first"
+				}
+			}).look(),
+			wantTarget: 3, wantTold: "[3]", wantHand: lowered, wantReason: v1alpha1.ReasonScalingUp,
+		},
+		"lowered by hand, and told once": {
+			s:          pooled(3).want(25).look().have(1).look().look(),
+			wantTarget: 3, wantTold: "[3]", wantReason: v1alpha1.ReasonWantedSize,
 		},
 		"lowered by hand while nobody was there": {
 			s:          pooled(3).want(25).look().restart().have(1).look(),

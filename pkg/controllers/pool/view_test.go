@@ -136,6 +136,10 @@ func TestSize(t *testing.T) {
 			s: scaledPool(3).vpod("x", 25, 5, 10, 10).cordoned(2, v1alpha1.CordonNoHost), want: "3: 25 vreplicas wanted, 10 per adapter",
 			waiting: 5, lacking: 5,
 		},
+		"back in a StatefulSet that was created again": {
+			s: scaledPool(3).vpod("x", 25, 5, 10, 10).cordoned(2, v1alpha1.CordonRemoved), want: "3: 25 vreplicas wanted, 10 per adapter",
+			waiting: 5, lacking: 5,
+		},
 		"cordoned by a person": {
 			s:    scaledPool(3).vpod("x", 25, 0, 10, 3, 10).cordoned(1, ""),
 			want: "4: 25 vreplicas wanted, 10 per adapter, adapter dispatcher-1 cordoned holding 3",

@@ -1,0 +1,385 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+)
+
+// never is a delay that no test waits for.
+const never = time.Hour
+
+// newScaled makes a pool with autoscaling: the StatefulSet has so many adapters with the given room when it begins, and
+// there are hosts for more.
+func (s *stage) newScaled(t testing.TB, adapters, hosts int, capacity int32, edits ...func(*v1alpha1.Autoscaling)) *pool {
+	t.Helper()
+	p := s.newSet(t, slices.Repeat([]string{""}, adapters)...)
+	for range hosts - adapters {
+		p.addHost("")
+	}
+	p.autoscale(capacity, edits...)
+	return p
+}
+
+// autoscale makes the pool, with autoscaling that shrinks in a second or two.
+func (p *pool) autoscale(capacity int32, edits ...func(*v1alpha1.Autoscaling)) {
+	p.t.Helper()
+	auto := &v1alpha1.Autoscaling{MaxReplicas: 100}
+	after(time.Second)(auto)
+	for _, edit := range edits {
+		edit(auto)
+	}
+	pool := p.set.Pool(capacity)
+	pool.Spec.Autoscaling = auto
+	p.create(pool)
+}
+
+func after(delay time.Duration) func(*v1alpha1.Autoscaling) {
+	return func(a *v1alpha1.Autoscaling) { a.ScaleDownDelay = &metav1.Duration{Duration: delay} }
+}
+
+func between(least, most int32) func(*v1alpha1.Autoscaling) {
+	return func(a *v1alpha1.Autoscaling) { a.MinReplicas, a.MaxReplicas = &least, most }
+}
+
+// set changes the autoscaling of the pool.
+func (p *pool) setAutoscaling(patch string) {
+	p.t.Helper()
+	p.patch("adapterpool", p.name, fmt.Sprintf(`{"spec":{"autoscaling":%s}}`, patch))
+}
+
+// statefulSet reads that of the pool.
+func (p *pool) statefulSet(ctx context.Context) (*appsv1.StatefulSet, error) {
+	return p.Client().AppsV1().StatefulSets(p.name).Get(ctx, p.name, metav1.GetOptions{})
+}
+
+// scaledTo waits until the StatefulSet has so many replicas, all of them running, the pool is held at that number, and its
+// condition Scaled has the reason and the words.
+func (p *pool) scaledTo(replicas int32, reason, words string) {
+	p.t.Helper()
+	p.eventually(fmt.Sprintf("%d adapters, %s", replicas, reason), func(ctx context.Context) error {
+		set, err := p.statefulSet(ctx)
+		if err != nil {
+			return err
+		}
+		pool, err := p.poolNamed(ctx, p.name)
+		if err != nil {
+			return err
+		}
+		target, c := int32(-1), meta.FindStatusCondition(pool.Status.Conditions, v1alpha1.ConditionScaled)
+		if pool.Status.TargetAdapters != nil {
+			target = *pool.Status.TargetAdapters
+		}
+		switch {
+		case *set.Spec.Replicas != replicas || set.Status.Replicas != replicas || target != replicas || pool.Status.Adapters != replicas:
+			err = fmt.Errorf("the StatefulSet has %d of %d, the pool is held at %d and has %d",
+				set.Status.Replicas, *set.Spec.Replicas, target, pool.Status.Adapters)
+		case c != nil && c.Reason == reason && strings.Contains(c.Message, words) && c.ObservedGeneration == pool.Generation &&
+			(c.Status == metav1.ConditionTrue) == (reason == v1alpha1.ReasonWantedSize):
+			return nil
+		}
+		return fmt.Errorf("%w; the condition is %+v, want %s: %q", err, c, reason, words)
+	})
+}
+
+// saysScaled waits until the condition Scaled has the reason and the words.
+func (p *pool) saysScaled(reason, words string) *v1alpha1.AdapterPool {
+	p.t.Helper()
+	var pool *v1alpha1.AdapterPool
+	p.eventually("the pool says "+reason, func(ctx context.Context) (err error) {
+		if pool, err = p.poolNamed(ctx, p.name); err != nil {
+			return err
+		}
+		c := meta.FindStatusCondition(pool.Status.Conditions, v1alpha1.ConditionScaled)
+		if c == nil || c.Reason != reason || !strings.Contains(c.Message, words) || c.ObservedGeneration != pool.Generation {
+			return fmt.Errorf("its condition is %+v, want %s: %q", c, reason, words)
+		}
+		return nil
+	})
+	return pool
+}
+
+// witnessScale watches the StatefulSet from now on. The function tells all numbers of replicas that it was asked for, the
+// first included.
+func (p *pool) witnessScale() (seen func() []int32) {
+	p.t.Helper()
+	var mu sync.Mutex
+	var numbers []int32
+	note := func(set *appsv1.StatefulSet) {
+		mu.Lock()
+		defer mu.Unlock()
+		if n := *set.Spec.Replicas; len(numbers) == 0 || numbers[len(numbers)-1] != n {
+			numbers = append(numbers, n)
+		}
+	}
+	set, err := p.statefulSet(p.t.Context())
+	p.must(err)
+	note(set)
+	changes := p.watching(set.ResourceVersion, func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		o.FieldSelector = "metadata.name=" + p.name
+		return p.Client().AppsV1().StatefulSets(p.name).Watch(ctx, o)
+	})
+	p.t.Cleanup(changes.Stop)
+	go func() {
+		for e := range changes.ResultChan() {
+			if set, ok := e.Object.(*appsv1.StatefulSet); ok {
+				note(set)
+			}
+		}
+	}()
+	return func() []int32 {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(numbers)
+	}
+}
+
+// wasAskedFor fails the test if the StatefulSet was not asked for exactly these numbers of replicas, once all are seen.
+func (p *pool) wasAskedFor(seen func() []int32, want ...int32) {
+	p.t.Helper()
+	set, err := p.statefulSet(p.t.Context())
+	p.must(err)
+	p.eventually("the last number is seen", func(context.Context) error {
+		if numbers := seen(); numbers[len(numbers)-1] != *set.Spec.Replicas {
+			return fmt.Errorf("seen are %v", numbers)
+		}
+		return nil
+	})
+	if numbers := seen(); !slices.Equal(numbers, want) {
+		p.t.Errorf("the StatefulSet was asked for %v, want %v", numbers, want)
+	}
+}
+
+// said waits until there is an event about the pool with the reason and the words.
+func (p *pool) said(reason, words string) {
+	p.t.Helper()
+	p.eventually(fmt.Sprintf("there is an event %s: %q", reason, words), func(ctx context.Context) error {
+		list, err := p.Client().EventsV1().Events(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{
+			FieldSelector: "regarding.kind=AdapterPool,reason=" + reason + ",regarding.name=" + p.name,
+		})
+		if err != nil {
+			return err
+		}
+		var notes []string
+		for _, e := range list.Items {
+			if strings.Contains(e.Note, words) {
+				return nil
+			}
+			notes = append(notes, e.Note)
+		}
+		return fmt.Errorf("there are %q", notes)
+	})
+}
+
+// scaleByHand has somebody else set the number of replicas.
+func (p *pool) scaleByHand(replicas int32) {
+	p.t.Helper()
+	_, err := p.Kubectl(p.t.Context(), "-n", p.name, "scale", "statefulset", p.name, fmt.Sprintf("--replicas=%d", replicas))
+	p.must(err)
+}
+
+// 18 placed and 5 that wait are 3 adapters, in one write. Then 19 would do with 2, and 3 stay for the delay; and so they do
+// while demand swings across the edge.
+func TestC16_GrowsInOneWriteAndStays(t *testing.T) {
+	t.Parallel()
+	p := sharedStage(t).newScaled(t, 2, 4, 10, after(never))
+	p.run("x", 18, "9/9")
+	seen := p.witnessScale()
+	p.scale("x", 23)
+	p.scaledTo(3, v1alpha1.ReasonWantedSize, "size 3: 23 vreplicas wanted, 10 per adapter")
+	p.settledSum("x", 23)
+	p.said(v1alpha1.EventScaled, "from 2 to 3 adapters: size 3: 23 vreplicas wanted, 10 per adapter")
+	p.scale("x", 19)
+	p.saysScaled(v1alpha1.ReasonScaleDownDelayed, "3 adapters stay until fewer have been enough for 1h0m0s; size 2: 19 vreplicas wanted")
+	for range 5 {
+		p.scale("x", 21)
+		p.settledSum("x", 21)
+		p.saysScaled(v1alpha1.ReasonWantedSize, "size 3: 21 vreplicas wanted")
+		p.scale("x", 19)
+		p.settledSum("x", 19)
+		p.saysScaled(v1alpha1.ReasonScaleDownDelayed, "size 2: 19 vreplicas wanted")
+	}
+	p.wasAskedFor(seen, 2, 3)
+}
+
+// X=25 at once: from 1 to 3, never 4.
+func TestC16_ALeapIsOneWrite(t *testing.T) {
+	t.Parallel()
+	p := sharedStage(t).newScaled(t, 1, 4, 10, after(never))
+	p.scaledTo(1, v1alpha1.ReasonWantedSize, "")
+	seen := p.witnessScale()
+	p.create(p.vpod("x", 25))
+	p.settledSum("x", 25)
+	p.scaledTo(3, v1alpha1.ReasonWantedSize, "")
+	p.wasAskedFor(seen, 1, 3)
+}
+
+// From nothing, and back to it.
+func TestC52_ToZeroAndBack(t *testing.T) {
+	t.Parallel()
+	p := sharedStage(t).newScaled(t, 0, 2, 10, between(0, 10))
+	p.scaledTo(0, v1alpha1.ReasonWantedSize, "size 0: 0 vreplicas wanted")
+	p.saysReady(p.name, v1alpha1.ReasonAdaptersReady, "no adapters are wanted, and there are none")
+	seen := p.witnessScale()
+	p.create(p.vpod("x", 3))
+	p.settledSum("x", 3)
+	p.scaledTo(1, v1alpha1.ReasonWantedSize, "size 1: 3 vreplicas wanted")
+	p.scale("x", 0)
+	p.scaledTo(0, v1alpha1.ReasonWantedSize, "size 0")
+	p.scale("x", 11)
+	p.settledSum("x", 11)
+	p.wasAskedFor(seen, 0, 1, 0, 2)
+}
+
+// The floor and the ceiling, and what somebody else sets is put back, and told.
+func TestC20_BoundsAndScalingByHand(t *testing.T) {
+	t.Parallel()
+	p := sharedStage(t).newScaled(t, 0, 6, 10, between(3, 4))
+	p.scaledTo(3, v1alpha1.ReasonWantedSize, "size 3: 0 vreplicas wanted, 10 per adapter; needed 0, minReplicas is 3")
+	p.scaleByHand(4)
+	p.said(v1alpha1.EventScaleReverted, "somebody asked the StatefulSet for 4 replicas; those that are not wanted go "+
+		"once fewer have been enough for 1s, and they are empty: size 3: 0 vreplicas wanted, 10 per adapter; needed 0, minReplicas is 3")
+	p.scaledTo(3, v1alpha1.ReasonWantedSize, "")
+	p.scaleByHand(1)
+	p.said(v1alpha1.EventScaleReverted, "somebody asked the StatefulSet for 1 replica; it has 3 again: size 3")
+	p.scaledTo(3, v1alpha1.ReasonWantedSize, "")
+	p.create(p.vpod("x", 60))
+	p.scaledTo(4, v1alpha1.ReasonMaxReplicas, "size 4: 60 vreplicas wanted, 10 per adapter; needed 6, maxReplicas is 4")
+	p.said(v1alpha1.ReasonMaxReplicas, "needed 6")
+	p.eventually("as many as possible are placed", func(ctx context.Context) error {
+		waiting, err := p.waiting(ctx)
+		if err == nil && len(waiting) != 20 {
+			err = fmt.Errorf("%d wait", len(waiting))
+		}
+		return err
+	})
+	p.setAutoscaling(`{"minReplicas":1,"maxReplicas":10}`)
+	p.settledSum("x", 60)
+	p.scaledTo(6, v1alpha1.ReasonWantedSize, "")
+}
+
+// The wanted size is reported in every case; nobody is scaled unless it is on.
+func TestAutoscalingOffReports(t *testing.T) {
+	t.Parallel()
+	p := sharedStage(t).newScaled(t, 1, 3, 10, func(a *v1alpha1.Autoscaling) { a.Mode = v1alpha1.AutoscalingOff })
+	p.create(p.vpod("x", 25))
+	pool := p.saysScaled(v1alpha1.ReasonAutoscalingOff, "autoscaling is off, and the StatefulSet has 1 replica; size 3: 25 vreplicas wanted")
+	if pool.Status.WantedAdapters == nil || *pool.Status.WantedAdapters != 3 || pool.Status.TargetAdapters != nil {
+		t.Errorf("the status is %+v", pool.Status)
+	}
+	seen := p.witnessScale()
+	p.setAutoscaling(`{"mode":"Auto"}`)
+	p.settledSum("x", 25)
+	p.scaledTo(3, v1alpha1.ReasonWantedSize, "")
+	p.wasAskedFor(seen, 1, 3)
+	p.patch("adapterpool", p.name, `{"spec":{"autoscaling":null}}`)
+	p.eventually("nothing is said of it any more", func(ctx context.Context) error {
+		pool, err := p.poolNamed(ctx, p.name)
+		if err == nil && (pool.Status.WantedAdapters != nil || pool.Status.TargetAdapters != nil ||
+			meta.FindStatusCondition(pool.Status.Conditions, v1alpha1.ConditionScaled) != nil) {
+			err = fmt.Errorf("the status is %+v", pool.Status)
+		}
+		return err
+	})
+}
+
+// A StatefulSet that is created again gets the number that the pool is held at.
+func TestStatefulSetCreatedAgain(t *testing.T) {
+	t.Parallel()
+	for name, replicas := range map[string]int32{"with less": 1, "with more": 5} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := sharedStage(t).newScaled(t, 1, 6, 10, after(never))
+			p.create(p.vpod("x", 25))
+			p.settledSum("x", 25)
+			p.scaledTo(3, v1alpha1.ReasonWantedSize, "")
+			p.dropSet()
+			pool := p.saysScaled(v1alpha1.ReasonStatefulSetNotFound, "there is no StatefulSet")
+			if pool.Status.TargetAdapters == nil || *pool.Status.TargetAdapters != 3 {
+				t.Errorf("the target is not kept: %+v", pool.Status)
+			}
+			p.scale("x", 21)
+			p.set.Replicas = replicas
+			p.create(p.set.StatefulSet())
+			p.scaledTo(3, v1alpha1.ReasonWantedSize, "")
+			p.said(v1alpha1.EventScaleReverted, fmt.Sprintf("somebody asked the StatefulSet for %d replica", replicas))
+			p.settledSum("x", 21)
+		})
+	}
+}
+
+// Waiting that the adapter limit causes is nothing that more adapters could cure.
+func TestC18_TheAdapterLimitNeverGrowsThePool(t *testing.T) {
+	t.Parallel()
+	p := sharedStage(t).newScaled(t, 3, 4, 3, between(3, 10))
+	seen := p.witnessScale()
+	p.run("x", 5, "3/2/0", func(v *v1alpha1.VPod) { v.Spec.MaxAdapters = new(int32(2)) })
+	p.scale("x", 8)
+	p.settled("x", "3/3/0+2")
+	p.condition("x", v1alpha1.ConditionScheduled, v1alpha1.ReasonAdapterLimit)
+	p.saysScaled(v1alpha1.ReasonWantedSize, "adapter limits hold back 2 more")
+	p.setAutoscaling(`{"minReplicas":1}`)
+	p.scaledTo(2, v1alpha1.ReasonWantedSize, "size 2: 6 vreplicas wanted, 3 per adapter; adapter limits hold back 2 more")
+	p.patch("vpod", "x", `{"spec":{"maxAdapters":3}}`)
+	p.settled("x", "3/3/2")
+	p.wasAskedFor(seen, 3, 2, 3)
+}
+
+// Adapters that find no host are waited for, not asked for again, and others are served meanwhile.
+func TestC9_AdaptersWithoutAHostDoNotMakeItGrow(t *testing.T) {
+	t.Parallel()
+	p := sharedStage(t).newScaled(t, 2, 2, 10)
+	p.run("x", 18, "9/9")
+	seen := p.witnessScale()
+	p.create(p.vpod("y", 7))
+	p.saysScaled(v1alpha1.ReasonScalingUp, "1 of 3 adapters are not there yet: "+p.set.PodName(2)+" (no host")
+	p.create(p.vpod("z", 0))
+	for _, n := range []int32{1, 0, 3, 0} {
+		p.scale("z", n) // It is looked at again and again.
+		p.saysScaled(v1alpha1.ReasonScalingUp, fmt.Sprintf("size 3: %d vreplicas wanted", 25+n))
+	}
+	p.addHost("")
+	p.settledSum("y", 7)
+	p.scaledTo(3, v1alpha1.ReasonWantedSize, "")
+	p.wasAskedFor(seen, 2, 3)
+}
+
+// A jump of demand by 180, with hosts for all.
+func TestDemandThatJumpsIsServedSoon(t *testing.T) {
+	t.Parallel()
+	p := sharedStage(t).newScaled(t, 1, 10, 20, after(never))
+	p.run("x", 20, "20")
+	seen := p.witnessScale()
+	start := time.Now()
+	p.scale("x", 200)
+	p.settledSum("x", 200)
+	t.Logf("from 20 to 200 vreplicas, and 1 to 10 adapters: %s", time.Since(start).Round(10*time.Millisecond))
+	p.wasAskedFor(seen, 1, 10)
+}
+
+// Zones and nodes that adapters may run on are what the number is rounded up to.
+func TestScaleUpUnit(t *testing.T) {
+	t.Parallel()
+	p := sharedStage(t).newSet(t, "z1")
+	p.addHost("z2")
+	p.addHost("z2")
+	p.autoscale(10, func(a *v1alpha1.Autoscaling) { a.ScaleUpUnit = v1alpha1.ScaleUpUnitZones })
+	p.scaledTo(2, v1alpha1.ReasonWantedSize, "needed 0, minReplicas is 1, rounded up to a multiple of 2 zones")
+	p.setAutoscaling(`{"scaleUpUnit":"Nodes"}`)
+	p.scaledTo(3, v1alpha1.ReasonWantedSize, "rounded up to a multiple of 3 nodes")
+	p.addHost("z3")
+	p.scaledTo(4, v1alpha1.ReasonWantedSize, "rounded up to a multiple of 4 nodes")
+	p.setAutoscaling(`{"scaleUpUnit":"None"}`)
+	p.scaledTo(1, v1alpha1.ReasonWantedSize, "")
+}
