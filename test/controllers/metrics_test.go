@@ -72,6 +72,27 @@ func (s *stage) boundedPool(t *testing.T, capacity int32, zones ...string) *pool
 	return p
 }
 
+// metricsOfAPool are those of two adapters, which may not become more, with room for 3 each, and one vreplica too many.
+var metricsOfAPool = map[string]float64{
+	"min_adapters{}":       2,
+	"max_adapters{}":       2,
+	"wanted_adapters{}":    2,
+	"target_adapters{}":    2,
+	"current_adapters{}":   2,
+	"virtual_nodes{}":      2,
+	"ready_adapters{}":     2,
+	"draining_adapters{}":  0,
+	"capacity_vreplicas{}": 6,
+	"used_vreplicas{}":     6,
+
+	`waiting_vreplicas{reason="NoRoom"}`:       1,
+	`waiting_vreplicas{reason="AdapterLimit"}`: 0,
+	`scale_writes_total{direction="up"}`:       0,
+
+	`status_condition{condition="Ready",reason="AdaptersReady",status="True"}`: 1,
+	`status_condition{condition="Scaled",reason="MaxReplicas",status="False"}`: 1,
+}
+
 // The leader tells of a pool as it is, as long as there is the pool. Whoever stands by tells nothing.
 func TestMetricsOfAPool(t *testing.T) {
 	t.Parallel()
@@ -84,33 +105,13 @@ func TestMetricsOfAPool(t *testing.T) {
 	p.must(err)
 	t.Cleanup(standby.Kill)
 
-	want := map[string]float64{
-		"vpod_controller_pool_min_adapters{}":       2,
-		"vpod_controller_pool_max_adapters{}":       2,
-		"vpod_controller_pool_wanted_adapters{}":    2,
-		"vpod_controller_pool_target_adapters{}":    2,
-		"vpod_controller_pool_current_adapters{}":   2,
-		"vpod_controller_pool_virtual_nodes{}":      2,
-		"vpod_controller_pool_ready_adapters{}":     2,
-		"vpod_controller_pool_draining_adapters{}":  0,
-		"vpod_controller_pool_capacity_vreplicas{}": 6,
-		"vpod_controller_pool_used_vreplicas{}":     6,
-	}
-	for labels, value := range map[string]float64{
-		`waiting_vreplicas{reason="NoRoom"}`:                                       1,
-		`waiting_vreplicas{reason="AdapterLimit"}`:                                 0,
-		`status_condition{condition="Ready",reason="AdaptersReady",status="True"}`: 1,
-		`status_condition{condition="Scaled",reason="MaxReplicas",status="False"}`: 1,
-		`scale_writes_total{direction="up"}`:                                       0,
-	} {
-		want["vpod_controller_pool_"+labels] = value
-	}
 	p.eventually("the metrics are those of the pool", func(context.Context) error {
 		_, values := s.scrape(t, s.controller)
 		got := of(p.name, values)
-		for name, n := range want {
-			if value, exists := got[name]; !exists || value != n {
-				return fmt.Errorf("%s is %v (exists: %t), want %v", name, value, exists, n)
+		for name, want := range metricsOfAPool {
+			name = "vpod_controller_pool_" + name
+			if value, exists := got[name]; !exists || value != want {
+				return fmt.Errorf("%s is %v (exists: %t), want %v", name, value, exists, want)
 			}
 		}
 		return nil
