@@ -19,7 +19,7 @@ func Removed(n int) { removed.Add(float64(n)) }
 func Published() { published.Inc() }
 
 // Evicted counts a vreplica that was taken off its adapter for a cause: v1alpha1.CordonLost, CordonRemoved, CordonDraining
-// or MoveRebalance.
+// or MoveRebalance, or one word for all others. What users write must not become a label.
 func Evicted(pool, cause string) { moved.WithLabelValues(of(pool), cause).Inc() }
 
 // Rejected counts vreplicas that were failed on their adapter, for one of the reasons of v1alpha1 that begin with Pod.
