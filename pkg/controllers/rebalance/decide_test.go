@@ -5,10 +5,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
@@ -87,11 +86,12 @@ func TestNothingIsMovedMeanwhile(t *testing.T) {
 		"there is one too many": {
 			state: uneven("-", "-").serves("x", "2/0", func(v *v1alpha1.VPod) { *v.Spec.Replicas = 1 }), want: "after 5m0s",
 		},
-		"a vreplica is not admitted yet":      {state: uneven("-", "-").serves("x", "1/0").with("x-vreplica-0", pending), want: "after 5m0s"},
-		"a vreplica moves":                    {state: uneven("-", "-").serves("x", "1/0").with("x-vreplica-0", marked), want: "after 30s"},
-		"somebody else moves one":             {state: uneven("-", "-").serves("x", "1/0").with("x-vreplica-0", wanted), want: "after 5m0s"},
-		"one that has failed moves no more":   {state: uneven("-", "-").serves("x", "1/0").with("x-vreplica-0", wanted).with("x-vreplica-0", failing), want: "after 5m0s"},
-		"a node says that its adapter drains": {state: uneven("-", "-", "draining"), want: ""},
+		"a vreplica is not admitted yet":          {state: uneven("-", "-").serves("x", "1/0").with("x-vreplica-0", pending), want: "after 5m0s"},
+		"a vreplica moves":                        {state: uneven("-", "-").serves("x", "1/0").with("x-vreplica-0", marked), want: "after 30s"},
+		"one is about to be gone, and holds room": {state: uneven("-", "-").serves("x", "1/0").with("x-vreplica-0", leaving), want: "after 5m0s"},
+		"somebody else moves one":                 {state: uneven("-", "-").serves("x", "1/0").with("x-vreplica-0", wanted), want: "after 5m0s"},
+		"one that has failed moves no more":       {state: uneven("-", "-").serves("x", "1/0").with("x-vreplica-0", wanted).with("x-vreplica-0", failing), want: "after 5m0s"},
+		"a node says that its adapter drains":     {state: uneven("-", "-", "draining"), want: ""},
 		"no node says yet that its adapter drains": {state: func() *state {
 			s := uneven("-", "-", "-")
 			s.pool.Spec.Autoscaling = &v1alpha1.Autoscaling{MaxReplicas: 3}

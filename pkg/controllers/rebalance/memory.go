@@ -11,8 +11,11 @@ import (
 )
 
 const (
-	// interval is how long after one look at a pool the next one may follow; so no more than one vreplica moves in it.
-	interval = time.Second
+	// interval is how long after one look at a pool the next one may follow, at least; so no more than one vreplica moves in
+	// it. A look at a large pool takes its time: then the next one follows after thrift times as long, at most longestPause.
+	interval     = time.Second
+	thrift       = 10
+	longestPause = 10 * time.Second
 	// patience is how long a move may take. After that its vreplica stays where it is.
 	patience = 30 * time.Second
 	// forbearance is how long what somebody else does in a pool, or fails to do, holds up all moves in it.
@@ -24,6 +27,10 @@ const (
 	// defaultRate is how many vreplicas are moved in a minute in a pool that does not say.
 	defaultRate = 6
 )
+
+// pause is how long to wait for the next look after one that took so long: where much is going on in a pool, each look finds
+// something else, and nothing better.
+func pause(took time.Duration) time.Duration { return min(longestPause, max(interval, thrift*took)) }
 
 // memory is what is remembered of a pool from one look to the next. It is replaced, never changed.
 type memory struct {

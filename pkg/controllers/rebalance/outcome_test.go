@@ -1,6 +1,7 @@
 package rebalance
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func begun(t *testing.T) (*state, memory) {
 // replace has a VPod put a placeholder on an adapter in place of another one.
 func (s *state) replace(old, node string) *state {
 	pod := s.pod(old)
-	s.with(old, leaving)
+	s.pods = slices.DeleteFunc(s.pods, func(p *corev1.Pod) bool { return p == pod })
 	s.pods = append(s.pods, placeholder(s.vpod(pod.Labels[v1alpha1.LabelVPod]), 4, node))
 	return s
 }

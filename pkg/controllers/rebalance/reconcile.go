@@ -31,9 +31,10 @@ type reconciler struct {
 	known  map[string]*entry
 }
 
-// entry is what is known of a pool, and when it was looked at last.
+// entry is what is known of a pool, when it was looked at last, and how long that took.
 type entry struct {
 	looked time.Time
+	took   time.Duration
 	memory memory
 }
 
@@ -52,7 +53,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	now := r.clock.Now()
 	// A clock that is set back makes nobody wait longer.
-	if wait := min(interval, e.looked.Add(interval).Sub(now)); wait > 0 {
+	if wait := min(pause(e.took), e.looked.Add(pause(e.took)).Sub(now)); wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
 	e.looked = now
@@ -61,6 +62,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	p, m := decide(s, e.memory, now)
+	e.took = r.clock.Since(now)
 	e.memory, err = r.act(ctx, p, m, now)
 	if isStale(err) {
 		klog.FromContext(ctx).V(3).Info("Trying again, because something changed meanwhile", "reason", err.Error())

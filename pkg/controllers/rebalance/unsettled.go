@@ -9,8 +9,9 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
 
-// unsettled are the vpods of which something is about to change: a vreplica waits, is not admitted yet or moves, or there is
-// one too many or too few. Nothing else is moved meanwhile, for it would be in the way.
+// unsettled are the vpods of which something is about to change: a vreplica waits, is not admitted yet, moves or is about to
+// be gone, or there is one too many or too few. Nothing else is moved meanwhile: it would be in the way, and what a dry run
+// says would not hold for long.
 //
 // A vreplica waits for something only where an adapter could take it. One that finds none, because its vpod uses as many
 // adapters as it may, waits whatever is done here. Where none finds one, the pool is full, and nothing can move either.
@@ -26,7 +27,7 @@ func (v view) unsettled() map[placement.VPod]bool {
 		return is
 	}
 	for _, pod := range v.pods {
-		if isAlive(pod) && v.isUnderWay(pod, hasRoom) {
+		if v.isUnderWay(pod, hasRoom) {
 			all[snapshot.VPodOf(pod)] = true
 		}
 	}
@@ -42,7 +43,9 @@ func (v view) unsettled() map[placement.VPod]bool {
 // isUnderWay says whether a placeholder is about to be bound, to run or to go.
 func (v view) isUnderWay(pod *corev1.Pod, hasRoom func(placement.Request) bool) bool {
 	switch {
-	case isMoving(pod):
+	case adapter.IsFinished(pod):
+		return false
+	case isMoving(pod), pod.DeletionTimestamp != nil:
 		return true
 	case pod.Spec.NodeName != "":
 		return !isAdmitted(pod)
