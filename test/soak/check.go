@@ -35,6 +35,8 @@ func check(w *world) findings {
 			w.checkLoad(&f, a, adapters)
 		}
 		w.checkPool(&f, pool, adapters)
+		w.checkScale(&f, pool, adapters)
+		w.checkBalance(&f, pool, adapters)
 	}
 	w.checkLeases(&f)
 	w.checkPlaceholders(&f)
@@ -78,6 +80,9 @@ func (w *world) checkPlaceholders(f *findings) {
 			continue
 		}
 		vpod := w.vpods[owner(p)]
+		if mark, isMarked := p.Annotations[v1alpha1.AnnotationMove]; isMarked && isAlive(p) {
+			f.add("moves", "%s is still to be moved: %q", key(p), mark)
+		}
 		switch {
 		case p.DeletionTimestamp != nil:
 			f.add("placeholders", "%s is deleted and not gone", key(p))

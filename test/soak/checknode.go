@@ -125,6 +125,9 @@ func (w *world) reasonsToCordon(a *adapter) []string {
 	if w.lostFor(a) > 0 {
 		reasons = append(reasons, v1alpha1.CordonLost)
 	}
+	if slices.Contains(w.drained(a.pool), a.ordinal) {
+		reasons = append(reasons, v1alpha1.CordonDraining)
+	}
 	return reasons
 }
 

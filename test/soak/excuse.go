@@ -2,6 +2,7 @@ package soak
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,26 +23,51 @@ func (h *history) excuse(e event, was *corev1.Pod) string {
 	case pool == nil || pool.DeletionTimestamp != nil:
 		return "pool deleted"
 	case now.Status.Phase != corev1.PodFailed:
-		return cmp.Or(h.wish(was), h.trouble(e, was, pool))
+		return cmp.Or(h.wish(e, was), h.trouble(e, was, pool))
 	case now.Status.Reason == v1alpha1.PodOutOfVReplicas && h.served(was.Spec.NodeName) > h.room(pool, was.Spec.NodeName):
 		return "capacity lowered"
 	}
 	return ""
 }
 
-// wish is what a tenant wants of a vreplica that goes. One that was made by hand has no tenant.
-func (h *history) wish(was *corev1.Pod) string {
+// wish is what a tenant wants of a vreplica that goes, or who has it moved. One that was made by hand has no tenant. The
+// state is that right before, so what goes is counted.
+func (h *history) wish(e event, was *corev1.Pod) string {
 	vpod := h.vpods[owner(was)]
 	switch {
 	case vpod == nil && owner(was) == "":
+		return ""
 	case vpod == nil || vpod.DeletionTimestamp != nil:
 		return "VPod deleted"
-	case h.alive(was) > wants(vpod), h.expected.blind && h.asked[vpod.UID] > wants(vpod):
+	}
+	isOneTooMany, isOutdated := h.alive(was) > wants(vpod), was.Spec.PriorityClassName != vpod.Spec.PriorityClassName
+	switch leaving := h.leaving(was, e.at); {
+	case leaving != "" && h.serve(was) > wants(vpod):
+		return leaving
+	case (isOneTooMany || h.expected.blind) && h.asked[vpod.UID] > wants(vpod):
 		return "scaled down"
-	case was.Spec.PriorityClassName != vpod.Spec.PriorityClassName && (h.hasSuccessor(vpod) || h.expected.blind):
+	case isOneTooMany && h.expected.twoLead:
+		return "one too many"
+	case isOutdated && (isOneTooMany || h.expected.blind || h.hasSuccessor(vpod)), isOneTooMany && h.reclassed[vpod.UID]:
 		return "other priority"
+	case leaving == "" && h.serve(was) > wants(vpod) && h.surges[vpod.UID] > 0:
+		h.surges[vpod.UID]--
+		return "not moved after all"
+	case leaving != "" && h.isConfined(vpod, e.at):
+		return leaving + atLimit
 	}
 	return ""
+}
+
+const atLimit = ", at its limit"
+
+// isMove says whether an excuse is that of a move that could have been left undone.
+func isMove(why string) bool {
+	switch strings.TrimSuffix(why, atLimit) {
+	case "drained", "rebalanced", "moved by request":
+		return true
+	}
+	return false
 }
 
 // hasSuccessor says whether a vreplica of the class that the VPod has now waits for the room of one of another class.
@@ -61,7 +87,7 @@ func (h *history) trouble(e event, was *corev1.Pod, pool *v1alpha1.AdapterPool) 
 	c := podCondition(was, corev1.DisruptionTarget)
 	isPreempted := c != nil && c.Reason == corev1.PodReasonPreemptionByScheduler
 	switch {
-	case !h.outages.hasAdapter(adapter):
+	case h.outages.isRemovedByHand(adapter, e.at):
 		return "adapter removed"
 	case isLost && (h.hasReady(ref.Namespace+"/"+ref.Name) || h.expected.blind):
 		return "adapter lost"

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,8 +24,19 @@ type history struct {
 	nodes map[string]*corev1.Node
 	vpods map[types.UID]*v1alpha1.VPod
 	pools map[string]*v1alpha1.AdapterPool
+	// budgets are by namespace and name.
+	budgets map[string]*policyv1.PodDisruptionBudget
 
 	outages outages
+	// scales are by pool.
+	scales map[string]*scales
+	// drained is when virtual nodes were last to be emptied, and unmarked when placeholders ceased to be to be moved. roomy is
+	// since when virtual nodes that are in use have room.
+	drained, roomy map[string]time.Time
+	unmarked       map[types.UID]time.Time
+	// surges are, in this step, the placeholders beyond those that a VPod asked for that were made because others were to be
+	// moved, and losses the vreplicas that were taken from it otherwise.
+	surges, losses map[types.UID]int32
 	// nodeGone is since when virtual nodes are gone.
 	nodeGone map[string]time.Time
 	// limits are the most vreplicas that a node had room for in this step: what served before its capacity was lowered may
@@ -52,26 +65,6 @@ type end struct {
 	was *corev1.Pod
 }
 
-// expected is what is done by hand in the present step.
-type expected struct {
-	// pods are deleted or made to fail, and bound are put on an adapter.
-	pods, bound map[types.UID]bool
-	// nodes are deleted, cordoned and uncordoned.
-	deleted, cordoned, uncordoned map[string]bool
-	// twoLead: a controller that was paused goes on for a moment beside the one that took over. Each does what has to be done,
-	// and so there may be more placeholders than asked for, until one of them sees that.
-	twoLead bool
-	// blind: the API server is restarted, and of what happens meanwhile the witness sees the outcome alone. How many
-	// placeholders there were at a moment is not known then.
-	blind bool
-}
-
-func newExpected() expected {
-	return expected{
-		pods: map[types.UID]bool{}, bound: map[types.UID]bool{}, deleted: map[string]bool{}, cordoned: map[string]bool{}, uncordoned: map[string]bool{},
-	}
-}
-
 func newHistory() *history {
 	return &history{
 		pods: map[types.UID]*corev1.Pod{}, nodes: map[string]*corev1.Node{}, vpods: map[types.UID]*v1alpha1.VPod{},
@@ -79,11 +72,15 @@ func newHistory() *history {
 		nodeGone: map[string]time.Time{}, limits: map[string]int64{},
 		asked: map[types.UID]int32{}, askedAt: map[types.UID]map[int64]int32{}, reclassed: map[types.UID]bool{},
 		persons: map[string]bool{}, calm: map[types.UID]bool{}, expected: newExpected(), tally: tally{moved: map[string]int{}},
+		budgets: map[string]*policyv1.PodDisruptionBudget{}, scales: map[string]*scales{},
+		drained: map[string]time.Time{}, roomy: map[string]time.Time{}, unmarked: map[types.UID]time.Time{},
+		surges: map[types.UID]int32{}, losses: map[types.UID]int32{},
 	}
 }
 
 // happens takes the next event.
 func (h *history) happens(e event) {
+	h.stirs(e)
 	switch o := e.object.(type) {
 	case *corev1.Pod:
 		switch {
@@ -97,11 +94,16 @@ func (h *history) happens(e event) {
 	case *v1alpha1.VPod:
 		h.vpod(e, o)
 	case *v1alpha1.AdapterPool:
-		if h.pools[o.Name] = o; e.gone {
-			delete(h.pools, o.Name)
+		h.pool(e, o)
+	case *appsv1.StatefulSet:
+		h.set(e, o)
+	case *policyv1.PodDisruptionBudget:
+		if h.budgets[key(o)] = o; e.gone {
+			delete(h.budgets, key(o))
 		}
 	}
 	h.outages.happens(e)
+	h.measure(e)
 }
 
 // settled ends a step.
@@ -128,6 +130,9 @@ func (h *history) settled() {
 		}
 	}
 	clear(h.reclassed)
+	clear(h.surges)
+	clear(h.losses)
+	clear(h.unmarked)
 	h.expected = newExpected()
 }
 
@@ -159,6 +164,9 @@ func (h *history) node(e event, n *corev1.Node) {
 			h.breach(e, "G8", "real node %s was written by %q, or is gone: %t", n.Name, who, e.gone)
 		}
 		return
+	}
+	if e.gone || n.Labels[v1alpha1.LabelPool]+"-"+n.Labels[v1alpha1.LabelOrdinal] != n.Name {
+		h.unseats(n.Name)
 	}
 	if e.gone {
 		h.nodeGone[n.Name] = e.at

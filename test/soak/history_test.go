@@ -130,7 +130,7 @@ func TestHistoryExplains(t *testing.T) {
 			v := asksFor(3)
 			v.Spec.PriorityClassName = "high"
 			c.event(event{object: v}).event(event{object: testPlaceholder(3, "")}).removes(zero)
-		}, "scaled down"},
+		}, "other priority"},
 		"other priority, no room": {func(c *chapter) {
 			v, waits := asksFor(3), testPlaceholder(2, "")
 			v.Spec.PriorityClassName, waits.Spec.PriorityClassName = "high", "high"
@@ -242,11 +242,11 @@ func TestHistoryLets(t *testing.T) {
 		},
 		"a status right after a node is gone": func(c *chapter) {
 			c.expected.deleted["p-1"] = true
-			c.removes(testNode(1)).event(event{object: places(testVPod(3), "set-1", 1)})
+			c.removes(testNode(1)).event(event{object: places(testVPod(3), "set-1", 3)})
 		},
 		"a node that comes back": func(c *chapter) {
 			c.expected.deleted["p-1"] = true
-			c.removes(testNode(1)).later(9).event(event{object: testNode(1)}).event(event{object: places(testVPod(3), "set-1", 1)})
+			c.removes(testNode(1)).later(9).event(event{object: testNode(1)}).event(event{object: places(testVPod(3), "set-1", 3)})
 		},
 		"a cordon that says why": func(c *chapter) {
 			c.event(event{object: cordoned(v1alpha1.CordonMarked)}).event(event{object: testNode(1)})

@@ -26,6 +26,7 @@ func meddling() []kind {
 		{"evict a placeholder", 2, (*plan).evictPlaceholder},
 		{"fail a placeholder", 2, (*plan).failPlaceholder},
 		{"edit a placeholder", 2, (*plan).editPlaceholder},
+		{"mark a placeholder to be moved", 4, (*plan).markPlaceholder},
 		{"bind by hand", 4, (*plan).bindByHand},
 		{"make a placeholder by hand", 4, (*plan).makeGuest},
 		{"delete a virtual node", 4, (*plan).deleteNode},
@@ -67,7 +68,11 @@ func (p *plan) evictPlaceholder() *action {
 	return p.ofPlaceholder("", func(ctx context.Context, d *driver, pod *corev1.Pod) error {
 		eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
 		return lab.Wait(ctx, "evict "+key(pod), func(ctx context.Context) error {
-			return client.IgnoreNotFound(d.Client().PolicyV1().Evictions(pod.Namespace).Evict(ctx, eviction))
+			err := d.Client().PolicyV1().Evictions(pod.Namespace).Evict(ctx, eviction)
+			if apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) {
+				return nil // It stays.
+			}
+			return client.IgnoreNotFound(err)
 		})
 	})
 }
@@ -93,6 +98,19 @@ func (p *plan) editPlaceholder() *action {
 			return "there is none", nil
 		}
 		return key(pod), d.patch(ctx, pod.DeepCopy(), patch)
+	}}
+}
+
+// markPlaceholder has a person ask for a placeholder to be moved.
+func (p *plan) markPlaceholder() *action {
+	n := p.number()
+	return &action{text: fmt.Sprintf("number %d", n), do: func(ctx context.Context, d *driver) (string, error) {
+		pod := d.anyPlaceholder(n, func(p *corev1.Pod) bool { return owner(p) != "" && isAlive(p) && isServed(p) })
+		if pod == nil {
+			return "none is served", nil
+		}
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"ByHand"}}}`, v1alpha1.AnnotationMove)
+		return fmt.Sprintf("%s on %q", key(pod), pod.Spec.NodeName), d.patch(ctx, pod.DeepCopy(), patch)
 	}}
 }
 

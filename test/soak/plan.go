@@ -19,6 +19,10 @@ type plan struct {
 	vpods map[string]*vpodPlan
 	// guests are placeholders made by hand.
 	guests int
+	// budgets are the PodDisruptionBudgets that exist, by namespace and name.
+	budgets map[string]*budgetPlan
+	// lost are the hosts that fell silent with their zone; nil if none did, or it is back.
+	lost []*hostPlan
 	// first is what has not happened yet: once round, each kind has its turn.
 	first []kind
 }
@@ -29,6 +33,10 @@ type poolPlan struct {
 	// marked are the ordinals of adapters taken out of use by annotation, cordoned those of virtual nodes that a person
 	// cordoned.
 	marked, cordoned map[int]bool
+	// auto is how the pool is scaled; nil: by hand, to replicas.
+	auto *autoPlan
+	// rebalances: what is placed is evened out.
+	rebalances bool
 }
 
 type hostPlan struct {
@@ -58,9 +66,12 @@ type kind struct {
 const (
 	minAdapters, maxAdapters = 3, 6
 	minCapacity, maxCapacity = 4, 10
-	fewestVPods, mostVPods   = 6, 16
-	// mostAway is how many hosts are stopped, and how many cordoned, at the same time.
-	mostAway = 2
+	// mostWanted is the most that a pool may scale to; there is not a host for each.
+	mostWanted             = 9
+	fewestVPods, mostVPods = 6, 16
+	// mostAway is how many hosts are stopped, beside those of a zone that is lost, and how many cordoned, at the same time.
+	mostAway    = 2
+	mostBudgets = 3
 )
 
 var (
@@ -71,11 +82,15 @@ var (
 
 func newPlan(seed uint64) *plan {
 	p := &plan{
-		random: rand.New(rand.NewPCG(seed, 0)),
-		vpods:  map[string]*vpodPlan{},
+		random:  rand.New(rand.NewPCG(seed, 0)),
+		vpods:   map[string]*vpodPlan{},
+		budgets: map[string]*budgetPlan{},
 		pools: []*poolPlan{
 			{name: "red", namespace: "red", set: "red", replicas: 5, capacity: 8},
-			{name: "blue", namespace: "adapters", set: "dispatcher", replicas: 4, capacity: 6},
+			{
+				name: "blue", namespace: "adapters", set: "dispatcher", replicas: 4, capacity: 6,
+				auto: &autoPlan{min: 1, max: 7, delay: 3}, rebalances: true,
+			},
 		},
 	}
 	for _, pool := range p.pools {
@@ -134,7 +149,9 @@ func kinds() []kind {
 		{"stop a host", 4, (*plan).stopHost},
 		{"start a host", 5, (*plan).startHost},
 		{"move a host", 1, (*plan).moveHost},
-	}, meddling(), faults())
+		{"lose a zone", 3, (*plan).loseZone},
+		{"bring a zone back", 5, (*plan).returnZone},
+	}, scaling(), meddling(), faults())
 }
 
 // oneOf draws one of several.
@@ -145,6 +162,14 @@ func (p *plan) number() int { return p.random.IntN(1 << 16) }
 
 func (p *plan) pool() *poolPlan { return oneOf(p, p.pools...) }
 
+// ordinal is one that the pool has, or may have.
+func (p *plan) ordinal(pool *poolPlan) int {
+	if pool.auto != nil {
+		return p.random.IntN(maxAdapters)
+	}
+	return p.random.IntN(pool.replicas)
+}
+
 // anyVPod returns nil if there are none.
 func (p *plan) anyVPod() *vpodPlan {
 	if len(p.vpods) == 0 {
@@ -154,31 +179,29 @@ func (p *plan) anyVPod() *vpodPlan {
 }
 
 // anyHost draws one of the hosts for which holds is true; nil if there are none.
-func (p *plan) anyHost(holds func(*hostPlan) bool) *hostPlan {
-	var some []*hostPlan
-	for _, h := range p.hosts {
-		if holds(h) {
-			some = append(some, h)
-		}
-	}
+func (p *plan) anyHost(holds func(*hostPlan) bool) *hostPlan { return anyOf(p, p.hosts, holds) }
+
+// anyPool draws one of the pools for which holds is true; nil if there are none.
+func (p *plan) anyPool(holds func(*poolPlan) bool) *poolPlan { return anyOf(p, p.pools, holds) }
+
+func anyOf[T any](p *plan, all []*T, holds func(*T) bool) *T {
+	some := only(all, holds)
 	if len(some) == 0 {
 		return nil
 	}
 	return oneOf(p, some...)
 }
 
-func (p *plan) count(holds func(*hostPlan) bool) int {
-	n := 0
-	for _, h := range p.hosts {
-		if holds(h) {
-			n++
-		}
-	}
-	return n
+func (p *plan) count(holds func(*hostPlan) bool) int { return len(only(p.hosts, holds)) }
+
+// only are those for which holds is true.
+func only[T any](all []T, holds func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), not(holds))
 }
 
 func isStopped(h *hostPlan) bool  { return h.stopped }
 func isCordoned(h *hostPlan) bool { return h.cordoned }
-func not(holds func(*hostPlan) bool) func(*hostPlan) bool {
-	return func(h *hostPlan) bool { return !holds(h) }
+
+func not[T any](holds func(T) bool) func(T) bool {
+	return func(of T) bool { return !holds(of) }
 }

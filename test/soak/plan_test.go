@@ -48,7 +48,8 @@ func TestPlanStaysWithinItsLimits(t *testing.T) {
 	p.opening()
 	for range 2000 {
 		a := p.next()
-		if stopped, cordoned := p.count(isStopped), p.count(isCordoned); stopped > mostAway || cordoned > mostAway {
+		stopped, cordoned := p.count(isStopped), p.count(isCordoned)
+		if stopped > mostAway+p.count(p.isLost) || cordoned > mostAway {
 			t.Fatalf("after %s %s, %d hosts are stopped and %d cordoned", a.kind, a.text, stopped, cordoned)
 		}
 		if n := len(p.vpods); n > mostVPods {

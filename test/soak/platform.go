@@ -32,11 +32,15 @@ func patchAction(o client.Object, text, patch string, subresource ...string) *ac
 }
 
 func (p *plan) scalePool() *action {
-	pool := p.pool()
+	pool := p.anyPool(not(isAutoscaled))
 	pool.replicas = minAdapters + p.random.IntN(maxAdapters-minAdapters+1)
 	beyond := func(ordinal int, _ bool) bool { return ordinal >= pool.replicas }
 	maps.DeleteFunc(pool.marked, beyond)
 	maps.DeleteFunc(pool.cordoned, beyond)
+	return pool.scale()
+}
+
+func (pool *poolPlan) scale() *action {
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: pool.namespace, Name: pool.set}}
 	return patchAction(set, fmt.Sprintf("%s to %d", pool.name, pool.replicas), fmt.Sprintf(`{"spec":{"replicas":%d}}`, pool.replicas), "scale")
 }
@@ -73,7 +77,7 @@ func (p *plan) changeCapacity() *action {
 func (p *plan) restartAdapter() *action {
 	pool := p.pool()
 	n := 1 + p.random.IntN(4)/3
-	first := p.random.IntN(pool.replicas)
+	first := p.ordinal(pool)
 	text := fmt.Sprintf("%d from %s", n, pool.podName(first))
 	return &action{text: text, do: func(ctx context.Context, d *driver) (string, error) {
 		for i := range n {
@@ -93,7 +97,7 @@ func (p *plan) markAdapter() *action {
 		delete(pool.marked, ordinal)
 		return pool.annotate(ordinal, "null")
 	}
-	ordinal := p.random.IntN(pool.replicas)
+	ordinal := p.ordinal(pool)
 	pool.marked[ordinal] = true
 	return pool.annotate(ordinal, `"true"`)
 }
@@ -110,7 +114,7 @@ func (p *plan) cordonNode() *action {
 		delete(pool.cordoned, ordinal)
 		return cordonAction(v1alpha1.NodeName(pool.name, ordinal), false)
 	}
-	ordinal := p.random.IntN(pool.replicas)
+	ordinal := p.ordinal(pool)
 	pool.cordoned[ordinal] = true
 	return cordonAction(v1alpha1.NodeName(pool.name, ordinal), true)
 }
@@ -188,6 +192,9 @@ func (p *plan) moveHost() *action {
 // recovery undoes what is out of order, so that all can be as it was.
 func (p *plan) recovery() []action {
 	var all []action
+	for _, name := range slices.Sorted(maps.Keys(p.budgets)) {
+		all = append(all, *p.drop(p.budgets[name]))
+	}
 	for _, h := range p.hosts {
 		if h.stopped {
 			h.stopped = false
@@ -208,6 +215,7 @@ func (p *plan) recovery() []action {
 		clear(pool.cordoned)
 		clear(pool.marked)
 	}
+	p.lost = nil
 	for i := range all {
 		all[i].kind = "recover"
 	}

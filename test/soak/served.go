@@ -9,6 +9,9 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
 
+// mostSurge is how many more vreplicas than asked for there may be while others are moved.
+const mostSurge = 10
+
 // staleStatus is how long a status may still name an adapter that is gone, because who wrote it had not heard.
 const staleStatus = 3 * time.Second
 
@@ -25,6 +28,7 @@ func (h *history) placeholder(e event, p *corev1.Pod) {
 		delete(h.pods, p.UID)
 		return
 	}
+	h.marked(e, was, p)
 	if was == nil {
 		h.created(e, p)
 	}
@@ -34,6 +38,9 @@ func (h *history) placeholder(e event, p *corev1.Pod) {
 	if isServed(p) && (was == nil || !isServed(was)) {
 		if n := h.served(p.Spec.NodeName); n > h.limits[p.Spec.NodeName] {
 			h.breach(e, "G1", "%s is served by %s as number %d, which has room for %d", key(p), p.Spec.NodeName, n, h.limits[p.Spec.NodeName])
+		}
+		if h.isGivenUp(p.Spec.NodeName) {
+			h.breach(e, "G6", "%s is served by %s, which was removed", key(p), p.Spec.NodeName)
 		}
 	}
 	if p.Status.Phase == corev1.PodFailed && p.Status.Reason == v1alpha1.PodOutOfVReplicas && (was == nil || !isFinished(was)) {
@@ -51,10 +58,15 @@ func (h *history) created(e event, p *corev1.Pod) {
 	if vpod == nil {
 		return
 	}
-	most := h.asked[vpod.UID]
-	if h.reclassed[vpod.UID] || h.isOutdated(vpod) {
-		most++ // Each is replaced by one that is there before it goes.
+	// Each is replaced by one that is there before it goes.
+	most, leaving := h.asked[vpod.UID], int32(len(h.leave(vpod, e.at)))
+	if h.alive(p) > most && leaving > 0 {
+		h.surges[vpod.UID]++
 	}
+	if leaving == 0 && (h.reclassed[vpod.UID] || h.isOutdated(vpod)) {
+		most++
+	}
+	most += min(leaving, mostSurge)
 	switch n := h.alive(p); {
 	case n <= most || h.expected.blind:
 	case h.expected.twoLead:
@@ -71,11 +83,17 @@ func (h *history) isOutdated(vpod *v1alpha1.VPod) bool {
 	})
 }
 
-// alive is how many placeholders there are of the same VPod.
+// alive is how many placeholders there are of the same VPod, and serve how many of them are served.
 func (h *history) alive(p *corev1.Pod) int32 {
+	return h.siblings(p, func(*corev1.Pod) bool { return true })
+}
+
+func (h *history) serve(p *corev1.Pod) int32 { return h.siblings(p, isServed) }
+
+func (h *history) siblings(p *corev1.Pod, counts func(*corev1.Pod) bool) int32 {
 	n := int32(0)
 	for _, o := range h.pods {
-		if isPlaceholder(o) && owner(o) == owner(p) && isAlive(o) {
+		if isPlaceholder(o) && owner(o) == owner(p) && isAlive(o) && counts(o) {
 			n++
 		}
 	}
@@ -124,6 +142,12 @@ func (h *history) isBeyondLimit(p *corev1.Pod) bool {
 // ends asks why a vreplica is not served any more.
 func (h *history) ends(e event, was *corev1.Pod) {
 	why := h.excuse(e, was)
+	switch {
+	case isMove(why):
+		h.moved(e, was)
+	case why != "not moved after all":
+		h.loses(was)
+	}
 	if e.missed || why == "" && h.expected.blind {
 		h.unseen = append(h.unseen, end{e, was})
 		return
@@ -156,6 +180,7 @@ func (h *history) vpod(e event, v *v1alpha1.VPod) {
 	}
 	if was.Generation == v.Generation && was.DeletionTimestamp.Equal(v.DeletionTimestamp) {
 		h.published(e, v)
+		h.dips(e, was, v)
 	}
 }
 

@@ -89,7 +89,7 @@ func start(t *testing.T) *soak {
 		p, err = l.StartScheduler(ctx, lab.SchedulerOptions{Verbosity: 3, Args: lab.FastFailover})
 		must(err)
 		s.teams[scheduler] = append(s.teams[scheduler], newReplica(fmt.Sprint(scheduler, i), p))
-		p, err = l.StartController(ctx, lab.ControllerOptions{Verbosity: 3, Args: append([]string{heartbeats}, lab.FastFailover...)})
+		p, err = l.StartController(ctx, lab.ControllerOptions{Verbosity: 3, Args: append([]string{heartbeats, drainPatience}, lab.FastFailover...)})
 		must(err)
 		s.teams[controller] = append(s.teams[controller], newReplica(fmt.Sprint(controller, i), p))
 	}
@@ -153,6 +153,9 @@ func (s *soak) recover() {
 	s.step("end", action{kind: "recover", text: "dismiss guests", do: func(ctx context.Context, d *driver) (string, error) {
 		return "", d.dismissGuests(ctx)
 	}})
+	rest := *s.plan.rest()
+	rest.kind = "recover"
+	s.step("end", rest)
 }
 
 // sum tells what the run was like.

@@ -21,6 +21,9 @@ const (
 	// of the controller that fits.
 	nodeGrace  = 8 * time.Second
 	heartbeats = "--heartbeat-interval=2s"
+	// drainPatience is how long a drain may make no progress. The pauses after that, 2 to 30 times as long, are shorter than
+	// patience.
+	drainPatience = "--drain-patience=5s"
 	// evictionTimeout is that of all pools.
 	evictionTimeout = 10 * time.Second
 	// leaves is how long the adapters of the second pool stay on a host that is unreachable.
@@ -84,14 +87,19 @@ func (pool *poolPlan) statefulSet() *appsv1.StatefulSet {
 }
 
 func (pool *poolPlan) object() *v1alpha1.AdapterPool {
-	return &v1alpha1.AdapterPool{
+	o := &v1alpha1.AdapterPool{
 		ObjectMeta: metav1.ObjectMeta{Name: pool.name},
 		Spec: v1alpha1.AdapterPoolSpec{
 			StatefulSetRef:  v1alpha1.StatefulSetReference{Namespace: pool.namespace, Name: pool.set},
 			Capacity:        int32(pool.capacity),
 			EvictionTimeout: &metav1.Duration{Duration: evictionTimeout},
+			Descheduling:    rebalance(pool.rebalances),
 		},
 	}
+	if pool.auto != nil {
+		o.Spec.Autoscaling = pool.auto.spec()
+	}
+	return o
 }
 
 // nowhere is a pool that does not exist.

@@ -115,6 +115,11 @@ func (p *plan) scaleVPod() *action {
 		return nil
 	}
 	v.replicas = max(0, p.random.IntN(14)-1)
+	return v.resize()
+}
+
+// resize writes the number of replicas that is planned.
+func (v *vpodPlan) resize() *action {
 	return v.edit(fmt.Sprintf("to %d", v.replicas), fmt.Sprintf(`{"spec":{"replicas":%d}}`, v.replicas), "scale")
 }
 

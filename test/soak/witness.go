@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -59,6 +60,7 @@ func newWitness(ctx context.Context, config *rest.Config, scheme *runtime.Scheme
 	}
 	kinds := []client.Object{
 		&corev1.Pod{}, &corev1.Node{}, &appsv1.StatefulSet{}, &v1alpha1.VPod{}, &v1alpha1.AdapterPool{},
+		&policyv1.PodDisruptionBudget{},
 	}
 	for _, kind := range kinds {
 		informer, err := c.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
@@ -178,6 +180,8 @@ func (w *Witness) world() *world {
 			all.pools = append(all.pools, o)
 		case *appsv1.StatefulSet:
 			all.sets = append(all.sets, o)
+		case *policyv1.PodDisruptionBudget:
+			all.budgets = append(all.budgets, o)
 		}
 	}
 	now := newWorld(all, time.Now())

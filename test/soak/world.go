@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,6 +25,8 @@ type world struct {
 	nodes map[string]*corev1.Node
 	vpods map[types.UID]*v1alpha1.VPod
 	pools map[string]*v1alpha1.AdapterPool
+	// budgets are those of placeholders and of anybody else.
+	budgets []*policyv1.PodDisruptionBudget
 	// sets are by namespace and name, and leases, of nodes, by the name of the node; nil: unknown.
 	sets   map[string]*appsv1.StatefulSet
 	leases map[string]*coordinationv1.Lease
@@ -67,9 +70,11 @@ func readWorld(ctx context.Context, c client.Reader) (*world, uint64, error) {
 		pools  v1alpha1.AdapterPoolList
 		sets   appsv1.StatefulSetList
 		leases coordinationv1.LeaseList
-		known  [6]uint64
-		all    objects
-		errs   [6]error
+		// budgets are PodDisruptionBudgets.
+		budgets policyv1.PodDisruptionBudgetList
+		known   [7]uint64
+		all     objects
+		errs    [7]error
 	)
 	all.pods, known[0], errs[0] = list(ctx, c, &pods, &pods.Items)
 	all.nodes, known[1], errs[1] = list(ctx, c, &nodes, &nodes.Items)
@@ -77,6 +82,7 @@ func readWorld(ctx context.Context, c client.Reader) (*world, uint64, error) {
 	all.pools, known[3], errs[3] = list(ctx, c, &pools, &pools.Items)
 	all.sets, known[4], errs[4] = list(ctx, c, &sets, &sets.Items)
 	all.leases, known[5], errs[5] = list(ctx, c, &leases, &leases.Items, client.InNamespace(corev1.NamespaceNodeLease))
+	all.budgets, known[6], errs[6] = list(ctx, c, &budgets, &budgets.Items)
 	for _, err := range errs {
 		if err != nil {
 			return nil, 0, err
@@ -93,11 +99,13 @@ type objects struct {
 	pools  []*v1alpha1.AdapterPool
 	sets   []*appsv1.StatefulSet
 	leases []*coordinationv1.Lease
+
+	budgets []*policyv1.PodDisruptionBudget
 }
 
 func newWorld(all objects, now time.Time) *world {
 	w := &world{
-		pods: all.pods, now: now, notReady: map[string]time.Time{},
+		pods: all.pods, budgets: all.budgets, now: now, notReady: map[string]time.Time{},
 		nodes: map[string]*corev1.Node{}, vpods: map[types.UID]*v1alpha1.VPod{}, pools: map[string]*v1alpha1.AdapterPool{},
 		sets: map[string]*appsv1.StatefulSet{}, leases: map[string]*coordinationv1.Lease{},
 	}
@@ -137,6 +145,9 @@ func (w *world) seen() []client.Object {
 	for _, s := range w.sets {
 		all = append(all, s)
 	}
+	for _, b := range w.budgets {
+		all = append(all, b)
+	}
 	return all
 }
 
@@ -165,7 +176,7 @@ func (a *adapter) isReady() bool { return a.pod != nil && isPodReady(a.pod) }
 
 // adapters of a pool are those that its StatefulSet has, and those that there are virtual nodes of; by ordinal.
 func (w *world) adapters(pool *v1alpha1.AdapterPool) []*adapter {
-	set := w.sets[pool.Spec.StatefulSetRef.Namespace+"/"+pool.Spec.StatefulSetRef.Name]
+	set := w.set(pool)
 	all := map[int]*adapter{}
 	of := func(ordinal int) *adapter {
 		if all[ordinal] == nil {
