@@ -195,3 +195,19 @@ func TestDrainMovesNothingOfVPodsThatNobodyControls(t *testing.T) {
 		t.Errorf("words %q, want %q", got, words)
 	}
 }
+
+// What nobody moves comes first, then those with the lowest limit, then those with most that leave.
+func TestStuckVPodsAreToldInOrder(t *testing.T) {
+	p := spread(9, []string{""}, map[string][]int{"limit 1": {1}, "limit 2": {3}, "many": {3}, "few": {1}, "nobody's": {1}})
+	tenants := []placement.Tenant{
+		{VPod: vpodID("many")}, {VPod: vpodID("few")}, {VPod: vpodID("limit 2"), Limit: 2}, {VPod: vpodID("limit 1"), Limit: 1},
+	}
+	built := build(p)
+	var got []string
+	for _, s := range built.Drain(below(built, 0), nil, tenants).Stuck {
+		got = append(got, s.VPod.Name)
+	}
+	if diff := cmp.Diff([]string{"nobody's", "limit 1", "limit 2", "many", "few"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

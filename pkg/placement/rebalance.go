@@ -49,7 +49,7 @@ func (p *Pool) Rebalance(r Request, rules Rules) (m Improvement, ok bool) {
 	}
 	var worse []int
 	for i := range p.spread[r.VPod] {
-		if i != to && p.slots[i].live && (r.Open == nil || r.Open(i)) && t.improves(i, to, rules.Weights) {
+		if p.slots[i].live && (r.Open == nil || r.Open(i)) && t.improves(i, to, rules.Weights) {
 			worse = append(worse, i)
 		}
 	}

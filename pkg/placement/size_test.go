@@ -125,6 +125,14 @@ func TestSizeSaysHowManyAdaptersAndWhy(t *testing.T) {
 			demands: replicas(50), capacity: 10, bounds: placement.Bounds{Min: 1, Max: 7, Unit: 4, Of: "zones"},
 			want: "7: 50 vreplicas wanted, 10 per adapter; needed 5, rounded up to a multiple of 4 zones, maxReplicas is 7",
 		},
+		"one beyond the maximum is lost, so more are needed": {
+			berths: berths("o10", "o10", "l"), demands: replicas(25), capacity: 10, bounds: placement.Bounds{Min: 1, Max: 2},
+			want: "2: 25 vreplicas wanted, 10 per adapter, adapter 2 lost; needed 4, maxReplicas is 2",
+		},
+		"above the maximum already": {
+			demands: replicas(60), capacity: 10, bounds: placement.Bounds{Min: 1, Max: 4, Unit: 5, Of: "zones"},
+			want: "4: 60 vreplicas wanted, 10 per adapter; needed 6, maxReplicas is 4",
+		},
 		"numbers beyond all bounds": {
 			demands:  []placement.Demand{{Replicas: math.MaxInt64, Limit: math.MaxInt32}, {Replicas: math.MaxInt64}, {Replicas: -5}},
 			capacity: math.MaxInt64, bounds: placement.Bounds{Max: 9},
