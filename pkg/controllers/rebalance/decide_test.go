@@ -50,6 +50,11 @@ func TestWhatIsMoved(t *testing.T) {
 		"a VPod that is being deleted": {
 			state: poolOf(two...).serves("x", "4/0", func(v *v1alpha1.VPod) { v.DeletionTimestamp = &metav1.Time{Time: noon} }),
 		},
+		"a VPod one of whose placeholders is spoilt, and never placed": {
+			state: poolOf(two...).serves("x", "4/0").waits("x", 1).with("x-vreplica-4", func(p *corev1.Pod) {
+				p.Annotations[v1alpha1.AnnotationMaxAdapters] = "many"
+			}),
+		},
 		"vreplicas that are not its own": {
 			state: poolOf(two...).serves("x", "1/0").with("x-vreplica-0", func(p *corev1.Pod) { p.OwnerReferences[0].UID = "y" }),
 			want:  "after 5m0s", // one is missing

@@ -112,17 +112,10 @@ func (v view) endOf(mv *move, now time.Time) (end ending, why string) {
 	return improved, ""
 }
 
-// isAsForetold says whether the move did what the dry run said.
+// isAsForetold says whether the replacement is where the dry run said.
 func (v view) isAsForetold(mv *move) bool {
-	t := v.adapters.Tally(placement.Request{VPod: idOf(mv.vpod)})
-	count := func(name string) int {
-		slot, known := v.adapters.Slot(name)
-		if !known {
-			return 0
-		}
-		return t.Count(slot, placement.ByAdapter)
-	}
-	return count(mv.From) <= mv.Old.OnAdapter && count(mv.To) > mv.New.OnAdapter
+	slot, known := v.adapters.Slot(mv.To)
+	return known && v.adapters.Tally(v.request(mv.vpod)).Count(slot, placement.ByAdapter) > mv.New.OnAdapter
 }
 
 // find returns a placeholder as it is now; nil: it is gone, or about to go.
