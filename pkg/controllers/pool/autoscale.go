@@ -21,9 +21,9 @@ var errBehind = errors.New("the StatefulSet has another number of replicas by no
 // drained, and whoever leads next knows it.
 func (r *reconciler) settle(ctx context.Context, s state) (time.Duration, error) {
 	now := r.clock.Now()
-	want := status(s, now)
 	if !s.isScaled() {
 		r.memories.forget(s.pool.Name)
+		want := status(s, now)
 		s.report(&want, now)
 		return 0, r.publish(ctx, s.pool, want)
 	}
@@ -39,7 +39,9 @@ func (r *reconciler) settle(ctx context.Context, s state) (time.Duration, error)
 	if d.gaveUp {
 		m.blocked += r.whyNot(ctx, s, int(*v.target))
 	}
-	want.WantedAdapters, want.TargetAdapters = new(v.wanted()), &d.target
+	s.target = &d.target
+	want := status(s, now)
+	want.WantedAdapters, want.TargetAdapters = new(v.wanted()), s.target
 	s.setCondition(&want, v.scaled(d, m, now), now)
 	if err := r.publish(ctx, s.pool, want); err != nil {
 		return 0, err

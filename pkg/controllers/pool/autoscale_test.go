@@ -70,14 +70,21 @@ func TestReport(t *testing.T) {
 
 // C52: a pool that is held at no adapters is as it should be.
 func TestC52_NoAdaptersBecauseNoneAreWanted(t *testing.T) {
-	s := scaledPool(0).change(func(s *situation) { s.pool.Status.TargetAdapters = new(int32(0)) })
-	got := meta.FindStatusCondition(status(s.state, now).Conditions, v1alpha1.ConditionReady)
-	if got.Status != metav1.ConditionTrue || got.Message != "no adapters are wanted, and there are none" {
-		t.Errorf("it says %+v", got)
-	}
-	s.pool.Spec.Autoscaling.Mode = v1alpha1.AutoscalingOff
-	if got := meta.FindStatusCondition(status(s.state, now).Conditions, v1alpha1.ConditionReady); got.Reason != v1alpha1.ReasonNoAdapters {
-		t.Errorf("off, it says %+v", got)
+	for name, tc := range map[string]struct {
+		target     *int32
+		wantReason string
+		wantSays   string
+	}{
+		"none wanted":    {new(int32(0)), v1alpha1.ReasonAdaptersReady, "no adapters are wanted, and there are none"},
+		"some to come":   {new(int32(2)), v1alpha1.ReasonNoAdapters, "StatefulSet ns/dispatcher has no replicas yet"},
+		"not autoscaled": {nil, v1alpha1.ReasonNoAdapters, "StatefulSet ns/dispatcher has no replicas; scale it up"},
+	} {
+		s := scaledPool(0)
+		s.target = tc.target
+		got := meta.FindStatusCondition(status(s.state, now).Conditions, v1alpha1.ConditionReady)
+		if got.Reason != tc.wantReason || got.Message != tc.wantSays {
+			t.Errorf("%s: it says %+v", name, got)
+		}
 	}
 }
 

@@ -33,6 +33,8 @@ type state struct {
 	vpods []*v1alpha1.VPod
 	pods  []*corev1.Pod
 	unit  int
+	// target is the number of adapters that the pool is held at; nil if it is not.
+	target *int32
 }
 
 // member is one ordinal of the StatefulSet.

@@ -81,10 +81,10 @@ func (s state) obstacle(load load) (reason, message string) {
 		return v1alpha1.ReasonStatefulSetNotFound, fmt.Sprintf("there is no StatefulSet %s", name)
 	case s.set.DeletionTimestamp != nil:
 		return v1alpha1.ReasonStatefulSetNotFound, fmt.Sprintf("StatefulSet %s is being deleted", name)
-	case len(s.members) == 0 && s.isNoneWanted():
-		return "", ""
-	case len(s.members) == 0:
+	case len(s.members) == 0 && s.target == nil:
 		return v1alpha1.ReasonNoAdapters, fmt.Sprintf("StatefulSet %s has no replicas; scale it up", name)
+	case len(s.members) == 0 && *s.target > 0:
+		return v1alpha1.ReasonNoAdapters, fmt.Sprintf("StatefulSet %s has no replicas yet", name)
 	case len(taken) > 0:
 		return v1alpha1.ReasonNodeNameTaken, fmt.Sprintf("%s a node that is not this pool's, so the adapter is out of use; "+
 			"remove the node, or create an AdapterPool with another name instead: %s",
@@ -105,12 +105,6 @@ func (s state) inUse(load load) string {
 	return fmt.Sprintf("%s of %s still placed; scale them down or delete them: %s",
 		count(int(load.used), "vreplica", "vreplicas"),
 		count(len(load.tenants), "vpod", "vpods")+isOrAre(load.used), some(load.tenants))
-}
-
-// isNoneWanted says whether a pool has no adapters because it is held at none.
-func (s state) isNoneWanted() bool {
-	target := s.pool.Status.TargetAdapters
-	return adapter.IsAutoscaled(s.pool) && target != nil && *target == 0
 }
 
 // good says that all is well, and what is out of use all the same.
