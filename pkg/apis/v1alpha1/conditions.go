@@ -34,6 +34,10 @@ const (
 	ReasonAdaptersNotReady = "AdaptersNotReady"
 )
 
+// EventEvictionRefused is the reason of an event about a VPod: vreplicas are to be served elsewhere, and the API server does
+// not let their placeholders be evicted, such as for a PodDisruptionBudget.
+const EventEvictionRefused = "EvictionRefused"
+
 // ConditionParallelPodManagement says of an AdapterPool whether its StatefulSet replaces and removes pods independently.
 const ConditionParallelPodManagement = "ParallelPodManagement"
 

@@ -73,9 +73,10 @@ func virtual(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
 }
 
-// nodeMatters when its adapter becomes ready or ceases to be, when it has room for more or for less, or when it is taken out of
-// use or put back: it may be draining.
+// nodeMatters when its adapter becomes ready or ceases to be, when it has room for more or for less, or when it is taken out
+// of use or put back: it may be draining.
 func nodeMatters(was, is *corev1.Node) bool {
-	return readiness(was) != readiness(is) || was.Annotations[v1alpha1.AnnotationCordon] != is.Annotations[v1alpha1.AnnotationCordon] ||
+	return readiness(was) != readiness(is) ||
+		was.Annotations[v1alpha1.AnnotationCordon] != is.Annotations[v1alpha1.AnnotationCordon] ||
 		!apiequality.Semantic.DeepEqual(was.Status.Allocatable, is.Status.Allocatable)
 }

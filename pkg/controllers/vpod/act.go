@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
 	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
@@ -29,13 +30,16 @@ func (r *reconciler) act(ctx context.Context, o observation, p plan) (observatio
 	for {
 		// What cannot be removed or mended holds up no creation.
 		o, err := r.remove(ctx, o, p.remove)
+		o, evictErr := r.evict(ctx, o, p.evict)
 		o, mendErr := r.mend(ctx, o, p.mend)
 		created, met, createErr := r.create(ctx, o, p.create)
 		o.pods = slices.Concat(o.pods, created, met)
-		if err = errors.Join(err, mendErr, createErr); err != nil || len(met) == 0 {
+		if err = errors.Join(err, evictErr, mendErr, createErr); err != nil || len(met) == 0 {
 			return o, err
 		}
 		p = decide(o)
+		// Those that are served are published before they go, and so have to wait for the next time.
+		p.remove, p.evict = filter(p.remove, func(pod *corev1.Pod) bool { return !isAdmitted(pod) }), nil
 	}
 }
 
@@ -68,6 +72,9 @@ func (r *reconciler) mend(ctx context.Context, o observation, pods []*corev1.Pod
 	err := each(pods, func(i int, pod *corev1.Pod) error {
 		is := pod.DeepCopy()
 		mend(o.vpod, is)
+		if o.isCalledOff(pod) {
+			delete(is.Annotations, v1alpha1.AnnotationMove)
+		}
 		patch := client.MergeFromWithOptions(pod, client.MergeFromWithOptimisticLock{})
 		switch err := r.writer.Patch(ctx, is, patch); {
 		case err == nil:

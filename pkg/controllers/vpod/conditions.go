@@ -27,6 +27,7 @@ func (o observation) scheduled(t tally) metav1.Condition {
 		if o.refusal != nil {
 			message += ". The API server refuses a placeholder that is to replace one of them: " + o.refusal.message
 		}
+		message += o.hindrance()
 		if used := len(o.placements(t.placed)); o.vpod.Spec.MaxAdapters != nil && used > int(*o.vpod.Spec.MaxAdapters) {
 			message += fmt.Sprintf(". %d adapters serve it, more than spec.maxAdapters, which is %d: what is placed stays",
 				used, *o.vpod.Spec.MaxAdapters)
@@ -157,6 +158,11 @@ func (o observation) wake() time.Duration {
 	var soonest time.Duration
 	for _, pod := range filter(o.alive(), isWaiting) {
 		if left := patience - o.age(pod); left > 0 && (soonest == 0 || left < soonest) {
+			soonest = left
+		}
+	}
+	for _, pod := range o.pending() {
+		if left := arrival - o.age(pod); left > 0 && (soonest == 0 || left < soonest) {
 			soonest = left
 		}
 	}

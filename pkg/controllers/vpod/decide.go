@@ -1,6 +1,8 @@
 package vpod
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
@@ -14,12 +16,19 @@ const burst = 200
 // what is created.
 type plan struct {
 	remove []*corev1.Pod
-	mend   []*corev1.Pod
+	// evict are those that are served and could stay, so that PodDisruptionBudgets hold for them; together: all of them or
+	// none.
+	evict    []*corev1.Pod
+	together bool
+	mend     []*corev1.Pod
 	// create are indices.
 	create []int
 }
 
-func (p plan) isEmpty() bool { return len(p.remove)+len(p.mend)+len(p.create) == 0 }
+func (p plan) isEmpty() bool { return len(p.remove)+len(p.evict)+len(p.mend)+len(p.create) == 0 }
+
+// leaves are all that will be gone.
+func (p plan) leaves() []*corev1.Pod { return slices.Concat(p.remove, p.evict) }
 
 // decide is everything that this controller knows about its job. It depends on nothing but the observation.
 func decide(o observation) plan {
@@ -37,9 +46,12 @@ func decide(o observation) plan {
 	})
 	alive = without(alive, outdated)
 
-	surplus, missing := o.balance(alive)
-	p.remove = append(append(p.remove, outdated...), surplus...)
-	p.mend = filter(without(alive, surplus), func(pod *corev1.Pod) bool { return !isMended(o.vpod, pod) })
+	b, missing := o.balance(alive)
+	p.remove = slices.Concat(p.remove, outdated, b.remove)
+	p.evict, p.together = b.evict, b.together
+	p.mend = filter(without(alive, b.leaves()), func(pod *corev1.Pod) bool {
+		return !isMended(o.vpod, pod) || o.isCalledOff(pod)
+	})
 	if !o.holdsBack(len(alive)) {
 		untried := len(filter(alive, isUntried))
 		p.create = o.freeIndices(max(0, min(missing, burst-untried)))
@@ -47,30 +59,37 @@ func decide(o observation) plan {
 	return p
 }
 
-// balance says which placeholders there are too many, and how many are missing.
-func (o observation) balance(alive []*corev1.Pod) (surplus []*corev1.Pod, missing int) {
-	replicas := desired(o.vpod)
-	outdated := filter(alive, func(pod *corev1.Pod) bool { return otherPriority(o.vpod, pod) })
-	spare := 0
-	if len(outdated) > 0 && replicas > 0 {
-		spare = 1
-	}
-	switch excess := len(alive) - replicas; {
-	case excess < 0:
-		return nil, -excess
+// balance says which placeholders go and how many are missing.
+func (o observation) balance(alive []*corev1.Pod) (p plan, missing int) {
+	stale := filter(alive, o.isStale)
+	spare := o.spare(stale)
+	switch excess := len(alive) - desired(o.vpod); {
 	case excess > spare:
-		return o.victims(alive, excess-spare), 0
+		return plan{remove: o.victims(o.dispensable(alive, excess-spare), excess-spare)}, 0
 	case spare == 0:
-		return nil, 0
-	default:
-		return o.rollout(alive, outdated, excess == 0)
+		return plan{}, max(0, -excess)
+	case excess >= 0:
+		return o.replace(alive, stale, spare)
+	case !slices.ContainsFunc(alive, func(pod *corev1.Pod) bool { return !isAdmitted(pod) && !o.isStale(pod) }):
+		// A ResourceQuota that lets not even as many exist as are asked for keeps none on an adapter that it is to leave.
+		p = o.sacrificeForQuota(alive, stale)
 	}
+	return p, max(0, desired(o.vpod)-len(alive))
+}
+
+// dispensable are those of which n may be removed. What is leaving is evicted instead, unless the VPod shrinks.
+func (o observation) dispensable(alive []*corev1.Pod, n int) []*corev1.Pod {
+	staying := filter(alive, func(pod *corev1.Pod) bool { return !o.isLeaving(pod) })
+	if o.shrinks || len(staying) < n {
+		return alive
+	}
+	return staying
 }
 
 // holdsBack says whether to wait before the API server is asked again to create what it refused.
 func (o observation) holdsBack(alive int) bool {
 	r := o.refusal
-	return r != nil && r.generation == o.vpod.Generation && alive >= r.alive && o.now.Before(r.until)
+	return r.holds(o.now) && r.generation == o.vpod.Generation && alive >= r.alive
 }
 
 // freeIndices are the n lowest that no pod has. The name of one that is being deleted is free once it is gone.

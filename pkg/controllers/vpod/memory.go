@@ -12,10 +12,12 @@ import (
 // memory is what is remembered of a VPod from one reconcile to the next. To lose it costs a request or a status write
 // more, and nothing else.
 type memory struct {
-	uid     types.UID
-	pace    pace
-	held    int
-	refusal *refusal
+	uid  types.UID
+	pace pace
+	held int
+	// shrinks, once lost, has a surplus evicted that was to be deleted, if its adapters are draining.
+	shrinks           bool
+	refusal, eviction *refusal
 }
 
 // memories hold the memory of each VPod. A VPod is reconciled by one worker at a time, which alone uses its memory.

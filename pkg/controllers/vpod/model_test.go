@@ -3,10 +3,10 @@ package vpod
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
@@ -23,11 +23,17 @@ type world struct {
 	created  int
 	// thieves are other VPods that wait for room.
 	thieves int
+	// quota is how many placeholders may exist; 0 is no limit.
+	quota int
+	// budget is how many may be evicted now; a disruption controller adds to it. nil is no limit.
+	budget *int
+	// evicted are those that were, by name.
+	evicted map[string]bool
 	history []string
 }
 
 func newWorld(rng *rand.Rand) *world {
-	w := &world{rng: rng}
+	w := &world{rng: rng, evicted: map[string]bool{}}
 	zones := 1 + rng.IntN(3)
 	for i := range 1 + rng.IntN(5) {
 		w.adapters = append(w.adapters, adapterNode(fmt.Sprintf("a-%d zone=z%d host=h%d room=%d", i, i%zones, i, 4+rng.IntN(8))))
@@ -41,26 +47,37 @@ func newWorld(rng *rand.Rand) *world {
 
 // control carries out one plan, and says whether there was anything to do.
 func (w *world) control() bool {
-	w.held = w.hold(w.held)
+	w.held, w.shrinks = w.hold(w.held), w.isShrinking(w.shrinks)
+	if !slices.ContainsFunc(w.pods, w.isLeaving) {
+		w.eviction = nil
+	}
 	p := decide(w.observation)
+	defer w.publish()
 	if p.isEmpty() {
+		if !w.holdsBack(len(w.alive())) {
+			w.refusal = nil
+		}
 		return false
 	}
+	p.evict = w.ask(p)
+	left := w.observation
+	left.pods = without(w.pods, p.leaves())
+	w.vpod.Status = left.status()
 	w.pods = without(w.pods, p.remove)
-	for _, pod := range p.remove {
-		if w.thieves > 0 && !isWaiting(pod) && w.rng.IntN(3) == 0 {
+	gone := slices.Concat(p.remove, w.evict(p))
+	for _, pod := range gone {
+		if w.thieves > 0 && !isWaiting(pod) && isOpen(w.nodes[pod.Spec.NodeName]) && w.rng.IntN(3) == 0 {
 			w.steal(pod.Spec.NodeName)
 		}
 	}
 	for _, pod := range p.mend {
+		called := w.isCalledOff(pod)
 		mend(w.vpod, pod)
+		if called {
+			delete(pod.Annotations, v1alpha1.AnnotationMove)
+		}
 	}
-	for _, index := range p.create {
-		pod := placeholder(w.vpod, index)
-		w.created++
-		pod.UID, pod.CreationTimestamp.Time = types.UID(fmt.Sprint(w.created)), w.now
-		w.pods = append(w.pods, pod)
-	}
+	w.create(p.create)
 	w.note("%s -> %s", p, w)
 	return true
 }
@@ -78,10 +95,6 @@ func (w *world) fill() {
 	for _, node := range w.adapters {
 		w.takenByOthers(map[string]int64{node.Name: capacityOf(node) - int64(counts[node.Name])})
 	}
-}
-
-func capacityOf(node *corev1.Node) int64 {
-	return node.Status.Allocatable.Name(v1alpha1.ResourceVReplicas, "").Value()
 }
 
 // schedule tries one of the placeholders that wait, and says whether that changed anything.
@@ -113,7 +126,7 @@ func (w *world) choose() string {
 			Free:     capacity - int64(counts[node.Name]) - w.census.others(node.Name, client.ObjectKeyFromObject(w.vpod)),
 		}, map[placement.VPod]int{v: counts[node.Name]})
 	}
-	request := placement.Request{VPod: v, Size: 1}
+	request := placement.Request{VPod: v, Size: 1, Open: func(slot int) bool { return isOpen(w.nodes[pool.At(slot).Name]) }}
 	if w.vpod.Spec.MaxAdapters != nil {
 		request.Limit = int(*w.vpod.Spec.MaxAdapters)
 	}
@@ -142,7 +155,7 @@ func (w *world) settle(holds func() error) error {
 		if w.rng.IntN(2) == 0 {
 			first, second = second, first
 		}
-		if !first() && !second() {
+		if !first() && !second() && !w.pass() {
 			return nil
 		}
 		if err := holds(); err != nil {

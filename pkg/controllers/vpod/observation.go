@@ -3,6 +3,7 @@ package vpod
 import (
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -17,18 +18,24 @@ type observation struct {
 	vpod *v1alpha1.VPod
 	// pods are those that the VPod controls, those with its label, and those that were found to have a name that it wants.
 	pods []*corev1.Pod
-	// pool is nil if there is none.
+	// pool is nil if there is none. set is its StatefulSet, and nil unless the pool is scaled.
 	pool *v1alpha1.AdapterPool
+	set  *appsv1.StatefulSet
 	// nodes are the pool's adapters that pods are on, by name; their ordinals are well formed. empty: it has none at all.
 	nodes map[string]*corev1.Node
 	empty bool
-	// census is nil unless a vreplica waits and its scheduler said why.
+	// draining are those of the nodes that take no more vreplicas and lose those that they have, by name.
+	draining map[string]bool
+	// census is nil unless a vreplica waits and its scheduler said why, or a ResourceQuota is in the way of a move.
 	census *census
-	// held is how many vreplicas were placed at best since a rollout began; 0 if there is none.
+	// held is how many vreplicas were placed at best since some are being replaced; 0 if none are.
 	held int
-	// refusal is nil unless the API server refused to create a placeholder when it was last asked.
-	refusal *refusal
-	now     time.Time
+	// shrinks: fewer are asked for than were, and those that are too many are not gone yet.
+	shrinks bool
+	// refusal is nil unless the API server refused to create a placeholder when it was last asked, eviction unless it refused
+	// to evict one.
+	refusal, eviction *refusal
+	now               time.Time
 }
 
 // desired is the number of vreplicas asked for.

@@ -5,19 +5,21 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/controllers/informers"
 	"vpod.dev/vpod-scheduler/pkg/placement"
 )
 
 // observe reads the cache, and shares what it reads with it.
 func (r *reconciler) observe(ctx context.Context, vpod *v1alpha1.VPod, m *memory) (observation, error) {
-	o := observation{vpod: vpod, refusal: m.refusal, now: r.clock.Now()}
+	o := observation{vpod: vpod, refusal: m.refusal, eviction: m.eviction, now: r.clock.Now()}
 	var pods corev1.PodList
 	err := r.cached.List(ctx, &pods, client.InNamespace(vpod.Namespace), client.MatchingFields{informers.ByVPod: vpod.Name},
 		client.UnsafeDisableDeepCopy)
@@ -25,16 +27,42 @@ func (r *reconciler) observe(ctx context.Context, vpod *v1alpha1.VPod, m *memory
 		return o, fmt.Errorf("listing the placeholders: %w", err)
 	}
 	o.pods = pointers(pods.Items)
-	m.held = o.hold(m.held)
-	o.held = m.held
+	if o, err = observePool(ctx, r.cached, o); err != nil {
+		return o, err
+	}
+	if o, err = r.observeAdapters(ctx, o); err != nil {
+		return o, err
+	}
+	m.held, m.shrinks = o.hold(m.held), o.isShrinking(m.shrinks)
+	o.held, o.shrinks = m.held, m.shrinks
+	if !slices.ContainsFunc(o.pods, o.isLeaving) {
+		o.eviction, m.eviction = nil, nil
+	}
+	return o, nil
+}
+
+// observePool reads the pool, and its StatefulSet if adapters may be draining.
+func observePool(ctx context.Context, from client.Reader, o observation) (observation, error) {
 	pool := &v1alpha1.AdapterPool{}
-	switch err := r.cached.Get(ctx, client.ObjectKey{Name: vpod.Spec.PoolName}, pool); {
-	case err == nil:
-		o.pool = pool
-	case !apierrors.IsNotFound(err):
+	o.pool, o.set = nil, nil
+	if err := from.Get(ctx, client.ObjectKey{Name: o.vpod.Spec.PoolName}, pool); apierrors.IsNotFound(err) {
+		return o, nil
+	} else if err != nil {
 		return o, fmt.Errorf("reading the pool: %w", err)
 	}
-	return r.observeAdapters(ctx, o)
+	o.pool = pool
+	if !adapter.IsAutoscaled(pool) || pool.Status.TargetAdapters == nil {
+		return o, nil
+	}
+	set, ref := &appsv1.StatefulSet{}, pool.Spec.StatefulSetRef
+	err := from.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, set, client.UnsafeDisableDeepCopy)
+	if client.IgnoreNotFound(err) != nil {
+		return o, fmt.Errorf("reading the StatefulSet of the pool: %w", err)
+	}
+	if err == nil {
+		o.set = set
+	}
+	return o, nil
 }
 
 // observeAdapters reads of the pool no more than what the placeholders need: a pool may have thousands of adapters.
@@ -60,12 +88,19 @@ func (r *reconciler) observeAdapters(ctx context.Context, o observation) (observ
 		}
 		o.empty = len(one.Items) == 0
 	}
-	if o.pool == nil || !slices.ContainsFunc(o.pods, isRefused) {
+	o.draining = drainingNodes(o.pool, o.set, o.nodes)
+	if o.pool == nil || !o.wantsCensus() {
 		return o, nil
 	}
 	var err error
 	o.census, err = r.censuses.of(ctx, o.pool, o.now)
 	return o, err
+}
+
+// wantsCensus says whether it matters how much room there is.
+func (o observation) wantsCensus() bool {
+	return slices.ContainsFunc(o.pods, isRefused) ||
+		o.refusal != nil && o.refusal.quota && slices.ContainsFunc(o.pods, o.isLeaving)
 }
 
 // isAdapterOf says whether a node is an adapter of a pool, by its labels, as the scheduler sees it.
@@ -108,7 +143,14 @@ func (r *reconciler) confirm(ctx context.Context, o observation) (confirmed obse
 			return o, false, fmt.Errorf("reading placeholder %s again: %w", pod.Name, err)
 		}
 	}
+	if len(o.draining) > 0 {
+		// Whoever ends a drain writes the pool. Nothing moves after that.
+		if o, err = observePool(ctx, r.live, o); err != nil {
+			return o, false, err
+		}
+	}
 	o, err = r.observeAdapters(ctx, o)
+	o.shrinks = o.isShrinking(o.shrinks)
 	return o, err == nil, err
 }
 

@@ -52,7 +52,7 @@ func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.R
 			return ctrl.Result{}, err
 		}
 		o, err = r.enforce(ctx, o, m)
-		m.refusal = o.refusal
+		m.refusal, m.eviction = o.refusal, o.eviction
 	}
 	before := o.vpod.ResourceVersion
 	o, pause, failure := r.publish(ctx, o, m)
@@ -60,7 +60,8 @@ func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.R
 		klog.FromContext(ctx).V(3).Info("Trying again, because something changed meanwhile", "reason", err.Error())
 		return ctrl.Result{RequeueAfter: retryConflict}, nil
 	}
-	after := soonest(pause, o.wake(), o.retry())
+	r.tellRefusal(o, m)
+	after := soonest(pause, o.wake(), o.retry(), o.eviction.ends(o.now))
 	if o.vpod.ResourceVersion != before || pause > 0 {
 		// What others made of the pool meanwhile may have been counted too late. A VPod for which it made no difference
 		// waits for an event of its own.
@@ -69,6 +70,9 @@ func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.R
 	if o.census != nil && apimeta.IsStatusConditionPresentAndEqual(o.status().Conditions, v1alpha1.ConditionScheduled, metav1.ConditionFalse) &&
 		reasonToWait(o.status()) == "" {
 		after = soonest(after, retryRoom) // Others may have taken the room that there seemed to be.
+	}
+	if slices.ContainsFunc(o.pending(), isRefused) {
+		after = soonest(after, retryRoom) // What is in the way of a replacement may go away without a word.
 	}
 	return ctrl.Result{RequeueAfter: after}, err
 }
@@ -79,20 +83,21 @@ func (r *reconciler) enforce(ctx context.Context, o observation, m *memory) (obs
 	if err != nil {
 		return o, err
 	}
-	p := decide(o)
-	if slices.ContainsFunc(p.remove, isAdmitted) {
+	o, p, failure := r.ask(ctx, o, decide(o))
+	if slices.ContainsFunc(p.leaves(), isAdmitted) {
 		// Published before it is done: the room of what is removed goes to others at once, and both must not be told of it.
 		left := o
-		left.pods = without(o.pods, p.remove)
+		left.pods = without(o.pods, p.leaves())
 		if left, _, err = r.publish(ctx, left, m); err != nil {
 			return o, err
 		}
 		o.vpod = left.vpod
 	}
 	o, err = r.act(ctx, o, p)
+	err = errors.Join(failure, err)
 	alive := len(o.alive())
 	if refused, ok := errors.AsType[*refusedError](err); ok {
-		o.refusal = o.refusal.after(refused, o.now)
+		o.refusal = o.refusal.after(refused, ofCreation, o.now)
 		o.refusal.generation, o.refusal.alive = o.vpod.Generation, alive
 		return o, nil
 	}

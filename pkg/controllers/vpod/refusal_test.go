@@ -37,7 +37,7 @@ func TestRefusalsGrowApart(t *testing.T) {
 	var r *refusal
 	var got []time.Duration
 	for range 7 {
-		r = r.after(errors.New("no"), noon)
+		r = r.after(errors.New("no"), ofCreation, noon)
 		got = append(got, r.until.Sub(noon))
 	}
 	want := []time.Duration{1, 2, 4, 8, 16, 20, 20}
@@ -76,8 +76,8 @@ func TestWhatIsARefusal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var none *refusal
-			if isRefusal(tc.err) != tc.refused || none.after(tc.err, noon).quota != tc.quota {
-				t.Errorf("refused %t, quota %t", isRefusal(tc.err), none.after(tc.err, noon).quota)
+			if isRefusal(tc.err) != tc.refused || none.after(tc.err, ofCreation, noon).quota != tc.quota {
+				t.Errorf("refused %t, quota %t", isRefusal(tc.err), none.after(tc.err, ofCreation, noon).quota)
 			}
 		})
 	}

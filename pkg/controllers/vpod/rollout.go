@@ -11,43 +11,142 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
 
-// patience is how long somebody who should act is given before that is taken for silence.
-const patience = time.Minute
+const (
+	// patience is how long somebody who should act is given before that is taken for silence.
+	patience = time.Minute
+	// surge is the most placeholders beyond the number asked for that exist while vreplicas leave their adapters. A change of
+	// the PriorityClass has one.
+	surge = 10
+	// arrival is how long the others of a surge are waited for, so that one status write tells of all of them.
+	arrival = 2 * time.Second
+)
 
-// rollout replaces one by one the bound placeholders that have another PriorityClass than their VPod: one more is created,
-// and when it is placed, an outdated one is removed. So no more than one more than asked for exists, and no fewer serve.
-// even: there are exactly as many as asked for.
-//
-// A placeholder that finds no room is not waited for: the room of an outdated one is what it needs. The same holds where a
-// ResourceQuota leaves none for one more. Should another VPod get that room, no more is given up.
-func (o observation) rollout(alive, outdated []*corev1.Pod, even bool) (remove []*corev1.Pod, missing int) {
-	waiting := filter(without(alive, outdated), func(pod *corev1.Pod) bool { return !isAdmitted(pod) })
-	switch {
-	case len(waiting) > 0 && (len(filter(alive, isAdmitted)) < o.held || !o.isStuck(waiting)):
-		return nil, 0
-	case len(waiting) == 0 && even && (o.refusal == nil || !o.refusal.quota):
-		return nil, 1
-	}
-	return []*corev1.Pod{o.leastMissed(alive, outdated)}, 0
+// isStale says whether another placeholder is to take the place of one that is bound: it is leaving, or it has another
+// PriorityClass than its VPod.
+func (o observation) isStale(pod *corev1.Pod) bool {
+	return o.isLeaving(pod) || otherPriority(o.vpod, pod)
 }
 
-// hold is how many vreplicas are placed, or were before in the course of a rollout, as far as they are asked for.
+// spare is how many more than asked for may exist while stale ones are replaced. What a VPod that shrinks has too many goes
+// first, the spare ones included.
+func (o observation) spare(stale []*corev1.Pod) int {
+	switch leaving := len(filter(stale, o.isLeaving)); {
+	case o.shrinks || desired(o.vpod) == 0:
+		return 0
+	case leaving > 0:
+		return min(leaving, surge)
+	}
+	return min(len(stale), 1)
+}
+
+// replace has others take the place of stale placeholders: some more are created, and as many stale ones go as others are
+// placed. So no more exist than asked for and spare, and no fewer serve. It returns what goes and how many are missing.
+//
+// Where that is no way, some go before others are placed: see sacrifice.
+func (o observation) replace(alive, stale []*corev1.Pod, spare int) (p plan, missing int) {
+	fresh := without(alive, stale)
+	pending := filter(fresh, func(pod *corev1.Pod) bool { return !isAdmitted(pod) })
+	excess := len(alive) - desired(o.vpod)
+	switch n := excess - len(pending); {
+	case n > 0 && o.isArriving(pending):
+		return plan{}, 0
+	case n > 0:
+		return o.release(alive, stale, n), 0
+	case len(pending) > 0 && !o.isStuck(pending):
+		return plan{}, 0
+	case len(pending) > 0:
+		return o.sacrifice(alive, stale), 0
+	}
+	if p = o.sacrificeForQuota(alive, stale); !p.isEmpty() {
+		return p, 0
+	}
+	return plan{}, min(spare-excess, desired(o.vpod)-len(fresh))
+}
+
+// release picks up to n of the stale placeholders, for which others are placed: those that are leaving, unless the API
+// server just refused to evict them, or else one that has another PriorityClass.
+func (o observation) release(alive, stale []*corev1.Pod, n int) plan {
+	leaving := o.departures(stale)
+	if len(leaving) > 0 && !o.eviction.holds(o.now) {
+		return plan{evict: leaving[:min(n, len(leaving))]}
+	}
+	return o.dismiss(alive, stale)
+}
+
+// dismiss picks one that has another PriorityClass and is not leaving besides.
+func (o observation) dismiss(alive, stale []*corev1.Pod) plan {
+	outdated := filter(stale, func(pod *corev1.Pod) bool { return !o.isLeaving(pod) })
+	if len(outdated) == 0 {
+		return plan{}
+	}
+	return plan{remove: []*corev1.Pod{o.leastMissed(alive, outdated)}}
+}
+
+// sacrifice picks what goes before others are placed, because those find no room while it is there: the room of one that has
+// another PriorityClass is what they need, and all that leave one adapter give back what the adapter limit allows. Should
+// another VPod get that room, no more is given up.
+func (o observation) sacrifice(alive, stale []*corev1.Pod) plan {
+	if o.census != nil && o.room().isLimit(o.vpod) {
+		// Also where some of them have gone already, and the rest was not let go at once.
+		if p := o.evacuate(alive, stale); !p.isEmpty() {
+			return p
+		}
+	}
+	if len(filter(alive, isAdmitted)) < o.held {
+		return plan{}
+	}
+	return o.dismiss(alive, stale)
+}
+
+// sacrificeForQuota does the same where a ResourceQuota leaves no room for one more than there are.
+func (o observation) sacrificeForQuota(alive, stale []*corev1.Pod) plan {
+	if o.refusal == nil || !o.refusal.quota || len(filter(alive, isAdmitted)) < o.held {
+		return plan{}
+	}
+	if p := o.transfer(stale); !p.isEmpty() {
+		return p
+	}
+	if p := o.evacuate(alive, stale); !p.isEmpty() {
+		return p
+	}
+	return o.dismiss(alive, stale)
+}
+
+// hold is how many vreplicas are placed, or were before while some were being replaced, as far as they are asked for.
 func (o observation) hold(before int) int {
 	alive := o.alive()
-	if !slices.ContainsFunc(alive, func(pod *corev1.Pod) bool { return otherPriority(o.vpod, pod) }) {
+	if !slices.ContainsFunc(alive, o.isStale) {
 		return 0
 	}
 	return min(max(before, len(filter(alive, isAdmitted))), desired(o.vpod))
 }
 
+// isShrinking says whether fewer are asked for than were when the status was written last, or before that, and too many are
+// left.
+func (o observation) isShrinking(before bool) bool {
+	last := o.vpod.Status.DesiredReplicas
+	return len(o.alive()) > desired(o.vpod) && (before || last != nil && int(*last) > desired(o.vpod))
+}
+
+// isArriving says whether some of the placeholders that are not admitted yet may be, in a moment.
+func (o observation) isArriving(pending []*corev1.Pod) bool {
+	return slices.ContainsFunc(pending, func(pod *corev1.Pod) bool { return !isRefused(pod) && o.age(pod) < arrival })
+}
+
 // isStuck says whether placeholders that wait will find no room by themselves. What the scheduler said may be from before
 // room was made: where there is room by the numbers, it gets time to see it.
 func (o observation) isStuck(waiting []*corev1.Pod) bool {
-	youngest := slices.MaxFunc(waiting, func(a, b *corev1.Pod) int {
-		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
-	})
-	isAllRefused := !slices.ContainsFunc(waiting, func(pod *corev1.Pod) bool { return !isRefused(pod) })
-	return isAllRefused && o.census != nil && (o.room().eligible == 0 || o.now.Sub(youngest.CreationTimestamp.Time) >= patience)
+	return areRefused(waiting) && o.census != nil && (o.room().eligible == 0 || o.age(youngest(waiting)) >= patience)
+}
+
+func areRefused(pods []*corev1.Pod) bool {
+	return !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return !isRefused(pod) })
+}
+
+func youngest(pods []*corev1.Pod) *corev1.Pod { return slices.MaxFunc(pods, compareBirths) }
+
+func compareBirths(a, b *corev1.Pod) int {
+	return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
 }
 
 // leastMissed picks one of the outdated placeholders. The order is total:

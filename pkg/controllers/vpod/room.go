@@ -10,6 +10,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/placement"
 	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
 
@@ -37,14 +38,7 @@ func (r room) mayUseMore(vpod *v1alpha1.VPod) bool {
 
 // room counts. Terminating vreplicas hold their room until they are gone, but no longer make an adapter one of the VPod's.
 func (o observation) room() room {
-	own, serves := map[string]int64{}, map[string]bool{}
-	for _, pod := range o.pods {
-		if pod.Labels[v1alpha1.LabelVPod] != o.vpod.Name || isWaiting(pod) || adapter.IsFinished(pod) {
-			continue
-		}
-		own[pod.Spec.NodeName] += snapshot.Requested(pod, v1alpha1.ResourceVReplicas)
-		serves[pod.Spec.NodeName] = serves[pod.Spec.NodeName] || pod.DeletionTimestamp == nil
-	}
+	own, serves := o.loads(o.pods)
 	var r room
 	for _, node := range o.census.nodes {
 		if serves[node.Name] {
@@ -58,7 +52,7 @@ func (o observation) room() room {
 			continue
 		}
 		r.open++
-		capacity := node.Status.Allocatable.Name(v1alpha1.ResourceVReplicas, "").Value()
+		capacity := capacityOf(node)
 		taken := own[node.Name] + o.census.others(node.Name, client.ObjectKeyFromObject(o.vpod))
 		r.capacity += capacity
 		r.taken += taken
@@ -67,6 +61,65 @@ func (o observation) room() room {
 		}
 	}
 	return r
+}
+
+// loads are the room that placeholders of the VPod take on each adapter, and which adapters serve it.
+func (o observation) loads(pods []*corev1.Pod) (own map[string]int64, serves map[string]bool) {
+	own, serves = map[string]int64{}, map[string]bool{}
+	for _, pod := range pods {
+		if pod.Labels[v1alpha1.LabelVPod] != o.vpod.Name || isWaiting(pod) || adapter.IsFinished(pod) {
+			continue
+		}
+		own[pod.Spec.NodeName] += snapshot.Requested(pod, v1alpha1.ResourceVReplicas)
+		serves[pod.Spec.NodeName] = serves[pod.Spec.NodeName] || pod.DeletionTimestamp == nil
+	}
+	return own, serves
+}
+
+// fits says whether placeholders that leave one adapter find room on others, by the numbers and by the rules of the scheduler,
+// once they have left.
+func (o observation) fits(leaving []*corev1.Pod) bool {
+	staying := without(o.pods, leaving)
+	own, _ := o.loads(staying)
+	counts := byNode(filter(staying, func(pod *corev1.Pod) bool {
+		return pod.Labels[v1alpha1.LabelVPod] == o.vpod.Name && pod.DeletionTimestamp == nil && !adapter.IsFinished(pod)
+	}))
+	request := placement.Request{VPod: placement.VPod{Kind: v1alpha1.KindVPod}, Size: 1}
+	if limit := o.vpod.Spec.MaxAdapters; limit != nil {
+		request.Limit = int(*limit)
+	}
+	pool, isUsable := placement.NewPool(), map[string]bool{}
+	for _, node := range o.census.nodes {
+		isUsable[node.Name] = isOpen(node) && node.Name != leaving[0].Spec.NodeName
+		taken := own[node.Name] + o.census.others(node.Name, client.ObjectKeyFromObject(o.vpod))
+		pool.Put(placement.Adapter{
+			Name: node.Name, Ordinal: ordinalOf(node), Born: node.CreationTimestamp.UnixNano(),
+			Zone: node.Labels[corev1.LabelTopologyZone], Host: snapshot.HostOf(node),
+			Capacity: capacityOf(node), Free: capacityOf(node) - taken,
+		}, map[placement.VPod]int{request.VPod: len(counts[node.Name])})
+	}
+	request.Open = func(slot int) bool { return isUsable[pool.At(slot).Name] }
+	tally := pool.Tally(request)
+	for range leaving {
+		slot, found := tally.Choose(rulesOf(o.vpod))
+		if !found {
+			return false
+		}
+		tally.Add(slot, request.Size, 1)
+	}
+	return true
+}
+
+// rulesOf are those that new vreplicas of a VPod are placed by. Of a profile of somebody's own, nothing is known.
+func rulesOf(vpod *v1alpha1.VPod) placement.Rules {
+	if schedulerName(vpod) == v1alpha1.SchedulerNameMaxFillUp {
+		return placement.MaxFillUp
+	}
+	return placement.Availability
+}
+
+func capacityOf(node *corev1.Node) int64 {
+	return node.Status.Allocatable.Name(v1alpha1.ResourceVReplicas, "").Value()
 }
 
 // isOpen says whether an adapter takes vreplicas.

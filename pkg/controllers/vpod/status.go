@@ -1,6 +1,7 @@
 package vpod
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -36,10 +37,36 @@ func (o observation) tally() tally {
 	}
 	if surplus := len(t.placed) - t.desired; surplus > 0 {
 		// They are about to be removed; until then, nobody is to be told of more than was asked for.
-		t.placed = without(t.placed, o.victims(t.placed, surplus))
+		t.placed = without(t.placed, o.hidden(t.placed, surplus))
 	}
 	t.ready = filter(t.placed, adapter.IsPodReady)
 	return t
+}
+
+// hidden picks n that are not published. While some are being replaced, these are the ones that are not published yet: the
+// others stay it until they are let go, and are not published again if they cannot be then.
+func (o observation) hidden(placed []*corev1.Pod, n int) []*corev1.Pod {
+	if o.shrinks || !slices.ContainsFunc(placed, o.isStale) {
+		return o.victims(placed, n)
+	}
+	published := map[string]int32{}
+	for _, placement := range o.vpod.Status.Placements {
+		published[placement.PodName] = placement.VReplicas
+	}
+	var isNew []*corev1.Pod
+	for _, pods := range byNode(placed) {
+		was := int(published[o.podName(ordinalOf(o.nodes[pods[0].Spec.NodeName]))])
+		isNew = append(isNew, pods[min(was, len(pods)):]...)
+	}
+	if len(isNew) < n {
+		return append(isNew, o.victims(without(placed, isNew), n-len(isNew))...)
+	}
+	// Of those none is worth more than another, but what is to stay.
+	slices.SortFunc(isNew, func(a, b *corev1.Pod) int {
+		return cmp.Or(compareBools(o.isStale(b), o.isStale(a)), cmp.Compare(b.Spec.NodeName, a.Spec.NodeName),
+			o.compareIndices(b, a))
+	})
+	return isNew[:n]
 }
 
 // status is what there is to publish. Conditions that stay as they were keep their times.

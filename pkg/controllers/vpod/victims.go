@@ -34,7 +34,7 @@ func removal(pool *v1alpha1.AdapterPool) placement.Weights {
 	return weights
 }
 
-// victims picks n placeholders to remove when a VPod shrinks.
+// victims picks n placeholders to remove when a VPod shrinks. An adapter that drains is as good as one that is not ready.
 func (o observation) victims(pods []*corev1.Pod, n int) []*corev1.Pod {
 	byName := make(map[string]*corev1.Pod, len(pods))
 	candidates := make([]placement.Candidate, 0, len(pods))
@@ -43,7 +43,7 @@ func (o observation) victims(pods []*corev1.Pod, n int) []*corev1.Pod {
 		index, _ := indexOf(o.vpod.Name, pod.Name)
 		node := o.nodes[pod.Spec.NodeName]
 		candidates = append(candidates, placement.Candidate{
-			ID: pod.Name, Index: index, Adapter: pod.Spec.NodeName, Ready: node != nil && adapter.IsNodeReady(node),
+			ID: pod.Name, Index: index, Adapter: pod.Spec.NodeName, Ready: node != nil && adapter.IsNodeReady(node) && !o.draining[node.Name],
 		})
 	}
 	var victims []*corev1.Pod

@@ -13,6 +13,8 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -44,29 +46,38 @@ type reconciler struct {
 	// cached reads what may be late, live what is.
 	cached, live client.Reader
 	writer       client.Client
-	censuses     censuses
-	events       recorder.EventRecorder
-	clock        clock.PassiveClock
-	memories     memories
+	// pods asks for evictions.
+	pods     rest.Interface
+	censuses censuses
+	events   recorder.EventRecorder
+	clock    clock.PassiveClock
+	memories memories
 }
 
 // Add has the manager run the controller.
 func Add(mgr ctrl.Manager, c Config) error {
+	core, err := corev1client.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("making the client for evictions: %w", err)
+	}
 	r := &reconciler{
 		cached:   mgr.GetClient(),
 		live:     mgr.GetAPIReader(),
 		writer:   mgr.GetClient(),
+		pods:     core.RESTClient(),
 		censuses: censuses{cached: mgr.GetClient(), adapterPods: c.AdapterPods.GetClient()},
 		events:   mgr.GetEventRecorder(v1alpha1.ControllerName),
 		clock:    c.Clock,
 	}
-	err := ctrl.NewControllerManagedBy(mgr).
+	err = ctrl.NewControllerManagedBy(mgr).
 		Named(name).
 		For(&v1alpha1.VPod{}, builder.WithPredicates(vpodChanged())).
 		Owns(&corev1.Pod{}).
 		Watches(&v1alpha1.AdapterPool{}, handler.EnqueueRequestsFromMapFunc(r.waitingForPool),
 			builder.WithPredicates(poolChanged())).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.servedByNode), builder.WithPredicates(nodeCameOrWent())).
+		Watches(&v1alpha1.AdapterPool{}, handler.EnqueueRequestsFromMapFunc(r.servedOutOfUse),
+			builder.WithPredicates(targetChanged())).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.servedByNode), builder.WithPredicates(nodeMatters())).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             retry.Limiter(),

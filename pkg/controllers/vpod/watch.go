@@ -8,6 +8,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -62,12 +63,42 @@ func (r *reconciler) waitingForPool(ctx context.Context, pool client.Object) []r
 	return requests
 }
 
-// nodeCameOrWent leaves out all changes that leave a node the adapter that it was: where the vreplicas are does not depend on
-// them. A node whose labels were taken away by hand was none, until they are put back.
-func nodeCameOrWent() predicate.Predicate {
+// targetChanged is when adapters may begin to drain, or cease to.
+func targetChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, is := e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()
-		return was[v1alpha1.LabelPool] != is[v1alpha1.LabelPool] || was[v1alpha1.LabelOrdinal] != is[v1alpha1.LabelOrdinal]
+		was, is := e.ObjectOld.(*v1alpha1.AdapterPool), e.ObjectNew.(*v1alpha1.AdapterPool)
+		return was.Generation != is.Generation || !ptr.Equal(was.Status.TargetAdapters, is.Status.TargetAdapters)
+	}}
+}
+
+// servedOutOfUse maps a pool to the VPods that have a vreplica on an adapter that takes no more. The others of those that
+// drain follow with their cordon.
+func (r *reconciler) servedOutOfUse(ctx context.Context, pool client.Object) []reconcile.Request {
+	var nodes corev1.NodeList
+	err := r.cached.List(ctx, &nodes, client.MatchingFields{informers.ByPool: pool.GetName()}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Could not list the adapters of a pool")
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range nodes.Items {
+		if nodes.Items[i].Spec.Unschedulable {
+			requests = append(requests, r.servedByNode(ctx, &nodes.Items[i])...)
+		}
+	}
+	return requests
+}
+
+// nodeMatters leaves out all changes that leave a node the adapter that it was: where the vreplicas are does not depend on
+// them. A node whose labels were taken away by hand was none, until they are put back. From one that is taken out of use
+// they may be about to move.
+func nodeMatters() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
+		return was.Labels[v1alpha1.LabelPool] != is.Labels[v1alpha1.LabelPool] ||
+			was.Labels[v1alpha1.LabelOrdinal] != is.Labels[v1alpha1.LabelOrdinal] ||
+			was.Spec.Unschedulable != is.Spec.Unschedulable ||
+			was.Annotations[v1alpha1.AnnotationCordon] != is.Annotations[v1alpha1.AnnotationCordon]
 	}}
 }
 

@@ -61,8 +61,29 @@ func TestVPodChanged(t *testing.T) {
 	}
 }
 
+// Adapters begin and cease to drain with the target; a count that changes moves nothing.
+func TestTargetChanged(t *testing.T) {
+	held := func(p *v1alpha1.AdapterPool) { p.Status.TargetAdapters = new(int32(3)) }
+	for name, tc := range map[string]struct {
+		edit func(*v1alpha1.AdapterPool)
+		want bool
+	}{
+		"nothing":         {edit: held},
+		"counts":          {edit: func(p *v1alpha1.AdapterPool) { held(p); p.Status.Used, p.Status.WantedAdapters = 7, new(int32(2)) }},
+		"a lower target":  {edit: func(p *v1alpha1.AdapterPool) { p.Status.TargetAdapters = new(int32(2)) }, want: true},
+		"none any more":   {edit: func(*v1alpha1.AdapterPool) {}, want: true},
+		"autoscaling off": {edit: func(p *v1alpha1.AdapterPool) { held(p); p.Generation++ }, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := targetChanged().Update(event.UpdateEvent{ObjectOld: poolA(held), ObjectNew: poolA(tc.edit)}); got != tc.want {
+				t.Errorf("looks at the VPods of adapters out of use %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
 // C45: while its label is gone, a node is no adapter, and no status names it.
-func TestNodeCameOrWent_C45(t *testing.T) {
+func TestNodeMatters_C45(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit func(*corev1.Node)
 		want bool
@@ -71,12 +92,16 @@ func TestNodeCameOrWent_C45(t *testing.T) {
 		"how it is":              {edit: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }},
 		"its host":               {edit: func(n *corev1.Node) { n.Labels[v1alpha1.LabelHost] = "h2" }},
 		"its pool is taken away": {edit: func(n *corev1.Node) { delete(n.Labels, v1alpha1.LabelPool) }, want: true},
-		"another ordinal":        {edit: func(n *corev1.Node) { n.Labels[v1alpha1.LabelOrdinal] = "x" }, want: true},
+		"its cordon":             {edit: func(n *corev1.Node) { n.Spec.Unschedulable = true }, want: true},
+		"why it is cordoned": {edit: func(n *corev1.Node) {
+			n.Annotations = map[string]string{v1alpha1.AnnotationCordon: v1alpha1.CordonDraining}
+		}, want: true},
+		"another ordinal": {edit: func(n *corev1.Node) { n.Labels[v1alpha1.LabelOrdinal] = "x" }, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			was, is := adapterNode("a-0 host=h1"), adapterNode("a-0 host=h1")
 			tc.edit(is)
-			if got := nodeCameOrWent().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: is}); got != tc.want {
+			if got := nodeMatters().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: is}); got != tc.want {
 				t.Errorf("looks at the VPods on it %t, want %t", got, tc.want)
 			}
 		})

@@ -49,7 +49,7 @@ func poolA(edits ...func(*v1alpha1.AdapterPool)) *v1alpha1.AdapterPool {
 }
 
 // adapterNode reads a virtual node: "a-0", then in any order "zone=z1", "host=h1", "room=3" (10 if left out), and
-// "cordoned", "tainted" or "unready".
+// "cordoned", "draining", "tainted" or "unready".
 func adapterNode(text string) *corev1.Node {
 	words := strings.Fields(text)
 	_, ordinal, _ := strings.Cut(words[0], "-")
@@ -77,6 +77,9 @@ func adapterNode(text string) *corev1.Node {
 			node.Status.Allocatable[v1alpha1.ResourceVReplicas] = resource.MustParse(value)
 		case "cordoned":
 			node.Spec.Unschedulable = true
+		case "draining":
+			node.Spec.Unschedulable = true
+			node.Annotations = map[string]string{v1alpha1.AnnotationCordon: v1alpha1.CordonDraining}
 		case "tainted":
 			node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: "mine", Effect: corev1.TaintEffectNoSchedule})
 		case "unready":
@@ -99,7 +102,7 @@ func adapterNodes(texts ...string) []*corev1.Node {
 }
 
 // pod reads a placeholder of a VPod: its index, then "@a-0" where it is bound to, and in any order "unadmitted", "ready",
-// "refused" by the scheduler, "failed", "terminating", "old" in its PriorityClass, "unprofiled" for another scheduler, "age=70s", and what
+// "refused" by the scheduler, "failed", "terminating", "old" in its PriorityClass, "moving", "unprofiled" for another scheduler, "age=70s", and what
 // makes it somebody else's or unlike a placeholder: "inherited", "orphan", "stranger", "mislabelled", "unlabelled".
 func pod(v *v1alpha1.VPod, text string) *corev1.Pod {
 	words := strings.Fields(text)
@@ -132,6 +135,8 @@ func pod(v *v1alpha1.VPod, text string) *corev1.Pod {
 			p.DeletionTimestamp = &metav1.Time{Time: noon}
 		case key == "old":
 			p.Spec.PriorityClassName, p.Annotations[v1alpha1.AnnotationPriorityClassName] = "old", "old"
+		case key == "moving":
+			p.Annotations[v1alpha1.AnnotationMove] = v1alpha1.MoveRebalance
 		case key == "unprofiled":
 			p.Spec.SchedulerName, p.Annotations[v1alpha1.AnnotationSchedulerName] = "other", "other"
 		case key == "age":
@@ -163,11 +168,20 @@ func observed(v *v1alpha1.VPod, nodes []*corev1.Node, pods ...string) observatio
 	for _, node := range nodes {
 		o.nodes[node.Name] = node
 	}
+	o.drain()
 	o.census = &census{taken: noon, nodes: nodes, served: map[string]map[types.NamespacedName]int64{}}
 	for _, text := range pods {
 		o.pods = append(o.pods, pod(v, text))
 	}
 	return o
+}
+
+// drain takes the adapters for draining that are cordoned for it.
+func (o *observation) drain() {
+	o.draining = map[string]bool{}
+	for name, node := range o.nodes {
+		o.draining[name] = node.Annotations[v1alpha1.AnnotationCordon] == v1alpha1.CordonDraining
+	}
 }
 
 // takenByOthers has other VPods take room of adapters.
@@ -177,7 +191,7 @@ func (o observation) takenByOthers(taken map[string]int64) {
 	}
 }
 
-// String tells a plan by indices: "remove 3 4, mend 0, create 5".
+// String tells a plan by indices: "remove 3 4, evict 1 together, mend 0, create 5".
 func (p plan) String() string {
 	var parts []string
 	add := func(what string, indices []int) {
@@ -186,6 +200,10 @@ func (p plan) String() string {
 		}
 	}
 	add("remove", indices(p.remove))
+	add("evict", indices(p.evict))
+	if p.together {
+		parts[len(parts)-1] += " together"
+	}
 	add("mend", indices(p.mend))
 	add("create", p.create)
 	return strings.Join(parts, ", ")
