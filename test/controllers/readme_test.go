@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
@@ -59,6 +60,19 @@ func TestREADME(t *testing.T) {
 		want := []v1alpha1.Placement{{PodName: "dispatcher-0", VReplicas: 3}, {PodName: "dispatcher-1", VReplicas: 2}}
 		if err == nil && !slices.Equal(v.Status.Placements, want) {
 			err = fmt.Errorf("the placements are %+v", v.Status.Placements)
+		}
+		return err
+	})
+
+	labtest.ApplyExample(t.Context(), t, s.Lab, p.name, "scaled")
+	p.eventually("the pool says how many adapters it wants", func(ctx context.Context) error {
+		pool, err := p.poolNamed(ctx, "kafka")
+		if err != nil {
+			return err
+		}
+		c := meta.FindStatusCondition(pool.Status.Conditions, v1alpha1.ConditionScaled)
+		if pool.Status.WantedAdapters == nil || *pool.Status.WantedAdapters != 2 || c == nil || c.Reason != v1alpha1.ReasonScaleDownDelayed {
+			err = fmt.Errorf("its status is %+v", pool.Status)
 		}
 		return err
 	})

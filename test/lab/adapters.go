@@ -18,6 +18,8 @@ import (
 type AdapterSet struct {
 	Namespace, Name string
 	Replicas        int32
+	// BySize has kube-scheduler take the largest host for each adapter, where it would spread them over zones first.
+	BySize bool
 }
 
 // hostsOf is the label of a host that says whose adapters run there.
@@ -33,6 +35,14 @@ func (s AdapterSet) Host(name, zone string) *corev1.Node {
 // StatefulSet has kube-controller-manager keep the adapters and kube-scheduler place them.
 func (s AdapterSet) StatefulSet() *appsv1.StatefulSet {
 	labels := map[string]string{"app": s.Name}
+	var constraints []corev1.TopologySpreadConstraint
+	if s.BySize {
+		// Any constraint takes the place of kube-scheduler's defaults. This one is kept anyway.
+		constraints = []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: labels},
+		}}
+	}
 	return &appsv1.StatefulSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "StatefulSet"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name},
@@ -43,7 +53,8 @@ func (s AdapterSet) StatefulSet() *appsv1.StatefulSet {
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{
-					NodeSelector: map[string]string{hostsOf: s.Name},
+					NodeSelector:              map[string]string{hostsOf: s.Name},
+					TopologySpreadConstraints: constraints,
 					Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
 						RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 							LabelSelector: &metav1.LabelSelector{MatchLabels: labels}, TopologyKey: corev1.LabelHostname,

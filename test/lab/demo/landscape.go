@@ -1,6 +1,7 @@
 // Package demo is the story that the lab tells: a StatefulSet whose pods are adapters, VPods that spread over them, a host
-// that goes out of use, a VPod that does not fit, scaling down, an adapter that comes back on another host, and a tenant
-// with a quota. It shows each step as a map and checks it against what vpod-scheduler promises.
+// that goes out of use, a VPod that does not fit, scaling down, an adapter that comes back on another host, a tenant with a
+// quota, and a second pool that grows, loses a zone, and shrinks. It shows each step as a map and checks it against what
+// vpod-scheduler promises.
 package demo
 
 import (
@@ -26,8 +27,10 @@ const (
 	Hosts    = Adapters + 1
 	// Capacity is the room of each adapter, in vreplicas.
 	Capacity = 10
-	// NodeGrace is kube-controller-manager's own default.
-	NodeGrace = 50 * time.Second
+	// NodeGrace is how long a host may be silent; kube-controller-manager's own default is 50 s. heartbeats are the flag of
+	// the controller that fits.
+	NodeGrace  = 8 * time.Second
+	heartbeats = "--heartbeat-interval=2s"
 )
 
 // Zones are the zones of the hosts, by turns; the spare host is in the second.
@@ -47,7 +50,7 @@ func Start(ctx context.Context, l *lab.Lab, options lab.SchedulerOptions) error 
 	if _, err := l.StartScheduler(ctx, options); err != nil {
 		return err
 	}
-	if _, err := l.StartController(ctx, lab.ControllerOptions{Verbosity: options.Verbosity}); err != nil {
+	if _, err := l.StartController(ctx, lab.ControllerOptions{Verbosity: options.Verbosity, Args: []string{heartbeats}}); err != nil {
 		return err
 	}
 	for _, namespace := range []string{Pool, Namespace} {

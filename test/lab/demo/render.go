@@ -25,7 +25,10 @@ func render(out io.Writer, s state) error {
 			row = append(row, number(v.count(a.name)))
 		}
 		mark := ""
-		if a.cordoned {
+		switch {
+		case !a.ready:
+			mark = "lost"
+		case a.cordoned:
 			mark = "cordoned"
 		}
 		fmt.Fprintln(table, strings.Join(append(row, mark), "\t"))
@@ -63,6 +66,12 @@ func renderReasons(out io.Writer, s state) error {
 		if _, err := fmt.Fprintf(out, "\n  %s: %s: %s\n", v.name, v.scheduled.Reason, v.scheduled.Message); err != nil {
 			return fmt.Errorf("printing the reasons: %w", err)
 		}
+	}
+	if s.scaled == nil {
+		return nil
+	}
+	if _, err := fmt.Fprintf(out, "\n  %s: %s\n", s.scaled.Reason, s.scaled.Message); err != nil {
+		return fmt.Errorf("printing the reasons: %w", err)
 	}
 	return nil
 }

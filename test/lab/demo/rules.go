@@ -24,6 +24,19 @@ func check(before, after state) error {
 	return errors.Join(broken...)
 }
 
+// checkMoving is check for a pool whose adapters come and go: what was placed moves then, and where it goes first is where
+// there is room, however uneven that is.
+func checkMoving(_, after state) error {
+	var broken []error
+	for _, a := range after.adapters {
+		broken = append(broken, checkAdapter(a, after))
+	}
+	for _, v := range after.vpods {
+		broken = append(broken, checkLimit(v), checkWaiting(v, after), checkPublished(v))
+	}
+	return errors.Join(broken...)
+}
+
 func checkAdapter(a adapter, s state) error {
 	if s.used(a) > a.capacity {
 		return fmt.Errorf("%s serves %d vreplicas, which is above its capacity of %d", a.name, s.used(a), a.capacity)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/test/lab"
@@ -20,6 +21,8 @@ import (
 type state struct {
 	adapters []adapter // By ordinal.
 	vpods    []vpod    // By name.
+	// scaled is the condition of an autoscaled pool that says how many adapters are wanted; nil where the pool is not.
+	scaled *metav1.Condition
 }
 
 type adapter struct {
@@ -89,9 +92,9 @@ func (s state) used(a adapter) int {
 
 func (s state) free(a adapter) int { return a.capacity - s.used(a) }
 
-// read reads the state of the pool.
-func read(ctx context.Context, l *lab.Lab) (state, error) {
-	inPool := metav1.ListOptions{LabelSelector: v1alpha1.LabelPool + "=" + Pool}
+// read reads the state of a pool.
+func read(ctx context.Context, l *lab.Lab, pool string) (state, error) {
+	inPool := metav1.ListOptions{LabelSelector: v1alpha1.LabelPool + "=" + pool}
 	nodes, err := l.Client().CoreV1().Nodes().List(ctx, inPool)
 	if err != nil {
 		return state{}, fmt.Errorf("listing adapters: %w", err)
@@ -116,8 +119,15 @@ func read(ctx context.Context, l *lab.Lab) (state, error) {
 	slices.SortFunc(s.adapters, func(a, b adapter) int { return cmp.Compare(a.ordinal, b.ordinal) })
 	slices.SortFunc(vpods.Items, func(a, b v1alpha1.VPod) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range vpods.Items {
-		s.vpods = append(s.vpods, vpodOf(&vpods.Items[i], pods.Items))
+		if vpods.Items[i].Spec.PoolName == pool {
+			s.vpods = append(s.vpods, vpodOf(&vpods.Items[i], pods.Items))
+		}
 	}
+	var of v1alpha1.AdapterPool
+	if err := l.Objects().Get(ctx, client.ObjectKey{Name: pool}, &of); err != nil {
+		return state{}, fmt.Errorf("reading the pool: %w", err)
+	}
+	s.scaled = meta.FindStatusCondition(of.Status.Conditions, v1alpha1.ConditionScaled)
 	return s, nil
 }
 
@@ -167,11 +177,11 @@ func vpodOf(o *v1alpha1.VPod, pods []corev1.Pod) vpod {
 	return v
 }
 
-// settled says what is still to come: every adapter is ready, all vreplicas exist or were refused, each has an adapter or
+// settled says what is still to come: every adapter that serves is ready, all vreplicas exist or were refused, each has an adapter or
 // was told why not, and all of that is published.
 func (s state) settled() error {
 	for _, a := range s.adapters {
-		if !a.ready {
+		if !a.ready && s.used(a) > 0 {
 			return fmt.Errorf("adapter %s is not ready", a.name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,11 +31,21 @@ const (
 type step struct {
 	title string
 	does  func(context.Context, *lab.Lab) error
+	// shows says whether a state is what the step comes to, beside that it is settled; nil: any is.
+	shows func(state) error
+}
+
+// act is the story of one pool.
+type act struct {
+	pool  string
+	steps []step
+	// check returns all that a state has against what vpod-scheduler promises, with the state before and what changed.
+	check func(before, after state) error
 }
 
 // The numbers are chosen so that the placement does not depend on the order in which the vpods' placeholders come: there
 // is room everywhere, or only one vpod asks.
-var story = []step{{
+var placing = []step{{
 	title: "Three VPods: 12 vreplicas of orders, 8 of payments, and 8 of refunds, whose topic has 2 partitions: maxAdapters is 2.",
 	does: func(ctx context.Context, l *lab.Lab) error {
 		refunds := VPod("refunds", 8)
@@ -92,22 +103,26 @@ var story = []step{{
 func Run(ctx context.Context, l *lab.Lab, out io.Writer) error {
 	fmt.Fprintf(out, "The AdapterPool %s: a StatefulSet of %d adapters with room for %d vreplicas each, on hosts in %d zones.\n",
 		Pool, Adapters, Capacity, len(Zones))
-	for i, step := range story {
-		fmt.Fprintf(out, "\n%d. %s\n\n", i+1, step.title)
-		if err := play(ctx, l, out, step); err != nil {
-			return fmt.Errorf("step %d: %w", i+1, err)
+	number := 0
+	for _, act := range []act{{Pool, placing, check}, {elastic, scaling, checkMoving}} {
+		for _, step := range act.steps {
+			number++
+			fmt.Fprintf(out, "\n%d. %s\n\n", number, step.title)
+			if err := play(ctx, l, out, act, step); err != nil {
+				return fmt.Errorf("step %d: %w", number, err)
+			}
 		}
 	}
-	_, err := fmt.Fprint(out, "\nEvery step was checked against the rules: capacity, adapter limit, even spread, "+
-		"cordons, nothing moved, nobody waits in vain, the status says where everything is.\n")
+	_, err := fmt.Fprint(out, "\nEvery step was checked against the rules: capacity, adapter limit, even spread, cordons, nothing moved but "+
+		"from adapters that go, nobody waits in vain, the status says where everything is.\n")
 	return err
 }
 
-func play(ctx context.Context, l *lab.Lab, out io.Writer, step step) error {
+func play(ctx context.Context, l *lab.Lab, out io.Writer, act act, step step) error {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	before, err := read(ctx, l)
-	if err != nil {
+	before, err := read(ctx, l, act.pool)
+	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
 	if err := step.does(ctx, l); err != nil {
@@ -116,10 +131,13 @@ func play(ctx context.Context, l *lab.Lab, out io.Writer, step step) error {
 	var after state
 	err = lab.Wait(ctx, "every vreplica is placed or refused", func(ctx context.Context) error {
 		var err error
-		if after, err = read(ctx, l); err != nil {
+		if after, err = read(ctx, l, act.pool); err != nil {
 			return err
 		}
-		return after.settled()
+		if err = after.settled(); err == nil && step.shows != nil {
+			err = step.shows(after)
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -127,7 +145,7 @@ func play(ctx context.Context, l *lab.Lab, out io.Writer, step step) error {
 	if err := render(out, after); err != nil {
 		return err
 	}
-	if err := check(before, after); err != nil {
+	if err := act.check(before, after); err != nil {
 		return fmt.Errorf("this is not what the rules say: %w", err)
 	}
 	return nil
@@ -176,7 +194,7 @@ func createQuota(ctx context.Context, l *lab.Lab) error {
 // waitForCordon waits until an adapter, which is ready, is cordoned or open.
 func waitForCordon(ctx context.Context, l *lab.Lab, name string, want bool) error {
 	return lab.Wait(ctx, fmt.Sprintf("cordoned %t of adapter %s", want, name), func(ctx context.Context) error {
-		s, err := read(ctx, l)
+		s, err := read(ctx, l, Pool)
 		if err != nil {
 			return err
 		}
