@@ -15,7 +15,8 @@ func isRebalanced(pool *v1alpha1.AdapterPool) bool {
 }
 
 // checkBalance says whether a pool that is evened out has come to where no move makes anything better. Nothing is moved
-// while vreplicas wait, nor what is on an adapter that is not ready, nor what a budget does not let go.
+// while vreplicas wait, nor what is on an adapter that is not ready, nor what a budget does not let go, nor to an adapter
+// that the pool would rather be without.
 func (w *world) checkBalance(f *findings, pool *v1alpha1.AdapterPool, adapters []*adapter) {
 	isUnsettled := func(p *corev1.Pod) bool {
 		isOfPool := isPlaceholder(p) && p.Labels[v1alpha1.LabelPool] == pool.Name
@@ -33,10 +34,15 @@ func (w *world) checkBalance(f *findings, pool *v1alpha1.AdapterPool, adapters [
 		from, to, ok := seats.better(v)
 		isUnready := func(s seat) bool { return s.count > 0 && !isNodeReady(s.node) }
 		isForbidden := func(p *corev1.Pod) bool { return owner(p) == v.UID && w.forbids(p) != nil }
-		if ok && isNodeReady(to.node) && !slices.ContainsFunc(seats, isUnready) && !slices.ContainsFunc(w.pods, isForbidden) {
+		if ok && isNodeReady(to.node) && w.isKept(to.adapter) && !slices.ContainsFunc(seats, isUnready) && !slices.ContainsFunc(w.pods, isForbidden) {
 			f.add("rebalance", "a vreplica of %s on %s would be better on %s", key(v), from.node.Name, to.node.Name)
 		}
 	}
+}
+
+// isKept says whether a pool wants an adapter that it has.
+func (w *world) isKept(a *adapter) bool {
+	return !isAuto(a.pool) || a.ordinal < int(w.size(a.pool).wanted)
 }
 
 // seat is an adapter as one VPod sees it.

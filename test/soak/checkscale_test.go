@@ -172,14 +172,18 @@ func TestCheckKnowsWhatWouldBeBetter(t *testing.T) {
 		edit func(*world)
 		want bool
 	}{
-		"even":                      {func(*world) {}, false},
-		"the lower ordinal":         {func(w *world) { w.moveTo("x-vreplica-0", "p-1") }, true},
-		"two more on one":           {func(w *world) { w.moveTo("x-vreplica-1", "p-0") }, true},
-		"another zone":              {func(w *world) { w.nodes["p-1"].Labels[corev1.LabelTopologyZone] = "y"; w.moveTo("x-vreplica-1", "p-0") }, true},
-		"no room there":             {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.nodes["p-0"].Status.Allocatable = nil }, false},
-		"cordoned":                  {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.cordon("p-0", "") }, false},
-		"not ready":                 {func(w *world) { w.moveTo("x-vreplica-1", "p-0"); w.nodes["p-1"].Status.Conditions = nil }, false},
-		"on one that is not ready":  {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.nodes["p-1"].Status.Conditions = nil }, false},
+		"even":                     {func(*world) {}, false},
+		"the lower ordinal":        {func(w *world) { w.moveTo("x-vreplica-0", "p-1") }, true},
+		"two more on one":          {func(w *world) { w.moveTo("x-vreplica-1", "p-0") }, true},
+		"another zone":             {func(w *world) { w.nodes["p-1"].Labels[corev1.LabelTopologyZone] = "y"; w.moveTo("x-vreplica-1", "p-0") }, true},
+		"no room there":            {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.nodes["p-0"].Status.Allocatable = nil }, false},
+		"cordoned":                 {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.cordon("p-0", "") }, false},
+		"not ready":                {func(w *world) { w.moveTo("x-vreplica-1", "p-0"); w.nodes["p-1"].Status.Conditions = nil }, false},
+		"on one that is not ready": {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.nodes["p-1"].Status.Conditions = nil }, false},
+		"on one that goes": {func(w *world) {
+			w.pools["p"].Spec.Autoscaling = autoPool(1, 2).Spec.Autoscaling
+			w.moveTo("x-vreplica-1", "p-0")
+		}, false},
 		"beyond its limit":          {func(w *world) { w.moveTo("x-vreplica-1", "p-0"); w.limit(1) }, false},
 		"a budget in the way":       {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.budgets = append(w.budgets, budget()) }, false},
 		"off":                       {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.pools["p"].Spec.Descheduling = rebalance(false) }, false},
