@@ -14,8 +14,9 @@ import (
 
 // census is who has, and who wants, how much of a pool.
 type census struct {
-	// held is the number of placeholders, and foreign the room taken by those that no VPod controls, by the name of the node.
-	held, foreign map[string]int64
+	// held is the number of placeholders by the name of the node, own that of those which VPods control, and foreign the room
+	// that the others take.
+	held, own, foreign map[string]int64
 	// tenants are the VPods of the pool, and others whose placeholders no VPod controls.
 	tenants, others map[placement.VPod]*tenancy
 	// pool are the adapters of the StatefulSet that have a virtual node, as the scheduler sees them, and states what each
@@ -38,7 +39,7 @@ type tenancy struct {
 // count takes the census.
 func (s state) count(now time.Time) census {
 	c := census{
-		held: map[string]int64{}, foreign: map[string]int64{},
+		held: map[string]int64{}, own: map[string]int64{}, foreign: map[string]int64{},
 		tenants: map[placement.VPod]*tenancy{}, others: map[placement.VPod]*tenancy{}, states: map[string]placement.State{},
 	}
 	var nodes []*corev1.Node
@@ -60,7 +61,9 @@ func (s state) count(now time.Time) census {
 		vpod := controllerOf(pod, vpods)
 		if pod.Spec.NodeName != "" {
 			c.held[pod.Spec.NodeName]++
-			if vpod == nil {
+			if vpod != nil {
+				c.own[pod.Spec.NodeName]++
+			} else {
 				c.foreign[pod.Spec.NodeName] += snapshot.Requested(pod, v1alpha1.ResourceVReplicas)
 			}
 		}

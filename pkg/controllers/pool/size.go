@@ -54,7 +54,7 @@ func (s state) berths(c census) []placement.Berth {
 	for i, m := range s.members {
 		name := m.id.NodeName()
 		berths[i] = placement.Berth{
-			Name: m.id.PodName(s.pool), State: m.berth(), Held: c.held[name], Foreign: c.foreign[name],
+			Name: m.id.PodName(s.pool), State: m.berth(), Held: c.own[name], Foreign: c.foreign[name],
 		}
 	}
 	return berths

@@ -323,3 +323,18 @@ func TestWhatIsLeftOnAdaptersThatAreDrained(t *testing.T) {
 		t.Errorf("%d are left beyond the end", len(left))
 	}
 }
+
+// A cordoned adapter of 10 with 3 of a VPod and 2 that no VPod controls can be counted on for 3.
+func TestACordonedAdapterIsCountedOnForWhatVPodsHaveThere(t *testing.T) {
+	s := scaledPool(1).vpod("x", 8, 5, 3)
+	from := len(s.placeholders)
+	s.place("guest", "kafka-0", 2)
+	for _, pod := range s.placeholders[from:] {
+		pod.Spec.Containers = requestsOne()
+	}
+	s.nodes[0].Spec.Unschedulable = true
+	size := s.size(s.count(now))
+	if want := "2: 8 vreplicas wanted, 10 per adapter, adapter dispatcher-0 cordoned holding 3"; size.String() != want {
+		t.Errorf("size is %q, want %q", size, want)
+	}
+}
