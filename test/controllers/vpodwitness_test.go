@@ -26,8 +26,8 @@ type witness struct {
 	// created, bound and deleted count placeholders by VPod.
 	created, bound, deleted map[string]int
 	vpods                   map[string]*v1alpha1.VPod
-	// writes counts the writes of each VPod's status.
-	writes map[string]int
+	// writes counts the writes of each VPod's status, fewest is the least sum of placements that one of them told.
+	writes, fewest map[string]int
 	// wrong is the first status that promised more than was asked for.
 	wrong string
 }
@@ -36,7 +36,7 @@ type witness struct {
 func (p *pool) witnessAll() *witness {
 	p.t.Helper()
 	w := &witness{pods: map[types.UID]*corev1.Pod{}, vpods: map[string]*v1alpha1.VPod{}}
-	for _, m := range []*map[string]int{&w.alive, &w.mostAlive, &w.on, &w.mostOn, &w.created, &w.bound, &w.deleted, &w.writes} {
+	for _, m := range []*map[string]int{&w.alive, &w.mostAlive, &w.on, &w.mostOn, &w.created, &w.bound, &w.deleted, &w.writes, &w.fewest} {
 		*m = map[string]int{}
 	}
 	pods, err := p.Client().CoreV1().Pods(p.name).List(p.t.Context(), metav1.ListOptions{LabelSelector: v1alpha1.LabelVPod})
@@ -126,6 +126,9 @@ func (w *witness) seeVPod(change watch.EventType, v *v1alpha1.VPod) {
 	sum := int32(0)
 	for _, placement := range v.Status.Placements {
 		sum += placement.VReplicas
+	}
+	if fewest, known := w.fewest[v.Name]; !known || int(sum) < fewest {
+		w.fewest[v.Name] = int(sum)
 	}
 	if asked := *v.Status.DesiredReplicas; w.wrong == "" && (sum > asked || sum != v.Status.ScheduledReplicas) {
 		w.wrong = fmt.Sprintf("%s asks for %d, and its status has %+v", v.Name, asked, v.Status)
