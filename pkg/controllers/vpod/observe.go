@@ -100,6 +100,7 @@ func (r *reconciler) observeAdapters(ctx context.Context, o observation) (observ
 // wantsCensus says whether it matters how much room there is.
 func (o observation) wantsCensus() bool {
 	return slices.ContainsFunc(o.pods, isRefused) ||
+		slices.ContainsFunc(o.pods, func(pod *corev1.Pod) bool { return !isWaiting(pod) && otherPriority(o.vpod, pod) }) ||
 		o.refusal != nil && o.refusal.quota && slices.ContainsFunc(o.pods, o.isLeaving)
 }
 

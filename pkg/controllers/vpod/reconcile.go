@@ -26,6 +26,8 @@ const (
 	retryConflict = 100 * time.Millisecond
 	// retryRoom is how long to wait until somebody must have used room that was there.
 	retryRoom = 2 * time.Second
+	// retryRollout is how long to wait until room is looked for again that a change of the PriorityClass needs.
+	retryRollout = 10 * time.Second
 	// action is what events say was tried.
 	action = "Placing"
 	// longestNote is what the API server takes in an event.
@@ -73,6 +75,9 @@ func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.R
 	}
 	if slices.ContainsFunc(o.pending(), isRefused) {
 		after = soonest(after, retryRoom) // What is in the way of a replacement may go away without a word.
+	}
+	if stale := filter(o.alive(), o.isStale); len(stale) > 0 && o.isInVain(stale) {
+		after = soonest(after, retryRollout)
 	}
 	return ctrl.Result{RequeueAfter: after}, err
 }

@@ -57,10 +57,24 @@ func (o observation) replace(alive, stale []*corev1.Pod, spare int) (p plan, mis
 	case len(pending) > 0:
 		return o.sacrifice(alive, stale), 0
 	}
-	if p = o.sacrificeForQuota(alive, stale); !p.isEmpty() {
+	if p = o.sacrificeForQuota(alive, stale); !p.isEmpty() || o.isInVain(stale) {
 		return p, 0
 	}
 	return plan{}, min(spare-excess, desired(o.vpod)-len(fresh))
+}
+
+// isInVain says whether one more would find no room, nor any that a stale one could leave to it. Placeholders with another
+// PriorityClass can wait until that changes; of those that are leaving one more is placed as soon as there is room.
+func (o observation) isInVain(stale []*corev1.Pod) bool {
+	return o.census != nil && !slices.ContainsFunc(stale, o.isLeaving) && o.room().eligible == 0 &&
+		!slices.ContainsFunc(stale, o.leavesRoom)
+}
+
+// leavesRoom says whether the room of a placeholder can be used once it is gone: its adapter takes vreplicas. What is on an
+// adapter that is gone serves nobody.
+func (o observation) leavesRoom(pod *corev1.Pod) bool {
+	node := o.nodes[pod.Spec.NodeName]
+	return node == nil || isOpen(node)
 }
 
 // release picks up to n of the stale placeholders, for which others are placed: those that are leaving, unless the API
@@ -92,10 +106,16 @@ func (o observation) sacrifice(alive, stale []*corev1.Pod) plan {
 			return p
 		}
 	}
-	if len(filter(alive, isAdmitted)) < o.held {
+	if useful := filter(stale, o.leavesRoom); len(filter(alive, isAdmitted)) >= o.held && len(useful) > 0 {
+		return o.dismiss(alive, useful)
+	}
+	if slices.ContainsFunc(stale, o.isLeaving) {
 		return plan{}
 	}
-	return o.dismiss(alive, stale)
+	// Nothing can be done for it: one more than asked for would wait for ever.
+	surplus := max(0, len(alive)-desired(o.vpod))
+	waiting := filter(without(alive, stale), isWaiting)
+	return plan{remove: o.victims(waiting, min(surplus, len(waiting)))}
 }
 
 // sacrificeForQuota does the same where a ResourceQuota leaves no room for one more than there are.

@@ -30,6 +30,21 @@ func TestDecide_C27_PriorityRollout(t *testing.T) {
 		"its room is being taken":      {replicas: 3, adapters: full, pods: []string{"0 @a-0 old", "1 @a-0 old", "3 refused"}},
 		"without room and without one": {replicas: 4, adapters: full, pods: []string{"0 @a-0 old", "1 @a-0 old", "2 @a-1 old", "3 refused"}, want: "remove 2"},
 		"one waits that nobody tried":  {replicas: 4, adapters: full, pods: []string{"0 @a-0 old", "1 @a-0 old", "2 refused", "3"}},
+		"one more is given up where none has room to leave to it": {
+			replicas: 2, adapters: []string{"a-0 cordoned", "a-1 room=0"}, pods: []string{"0 @a-0 old", "1 @a-0 old", "2 refused"}, want: "remove 2",
+		},
+		"and not tried again": {
+			replicas: 2, adapters: []string{"a-0 cordoned", "a-1 room=0"}, pods: []string{"0 @a-0 old", "1 @a-0 old"},
+		},
+		"but when there is room": {
+			replicas: 2, adapters: []string{"a-0 cordoned", "a-1 room=1"}, pods: []string{"0 @a-0 old", "1 @a-0 old"}, want: "create 2",
+		},
+		"one of an adapter that is open goes, not one of a cordoned one": {
+			replicas: 3, adapters: []string{"a-0 cordoned", "a-1 room=2"}, pods: []string{"0 @a-0 old", "1 @a-1 old", "2 @a-1 old", "3 refused"}, want: "remove 2",
+		},
+		"what was lost is not made up for by one more": {
+			replicas: 3, adapters: []string{"a-0 cordoned", "a-1 room=0"}, pods: []string{"0 @a-0 old", "1 @a-0 old", "2 refused", "3 refused"}, want: "remove 3",
+		},
 		"a quota has no room for one more": {
 			replicas: 2, refusal: &refusal{quota: true, generation: 7, until: noon.Add(time.Second)},
 			pods: []string{"0 @a-0 old", "1 @a-1 old"}, want: "remove 1",
