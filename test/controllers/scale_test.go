@@ -17,8 +17,12 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
 
-// never is a delay that no test waits for.
-const never = time.Hour
+const (
+	// never is a delay that no test waits for. Tests begin with it where a pool is to have more adapters than are wanted.
+	never = time.Hour
+	// quick is a change to a delay that is soon over.
+	quick = `{"scaleDownDelay":"1s"}`
+)
 
 // newScaled makes a pool with autoscaling: the StatefulSet has so many adapters with the given room when it begins, and
 // there are hosts for more.
@@ -366,6 +370,13 @@ func TestDemandThatJumpsIsServedSoon(t *testing.T) {
 	p.settledSum("x", 200)
 	t.Logf("from 20 to 200 vreplicas, and 1 to 10 adapters: %s", time.Since(start).Round(10*time.Millisecond))
 	p.wasAskedFor(seen, 1, 10)
+}
+
+// With autoscaling switched off, vreplicas go where there is room.
+func TestC8_PlacementDoesNotWaitForTheAutoscaler(t *testing.T) {
+	t.Parallel()
+	p := sharedStage(t).newScaled(t, 2, 2, 25, func(a *v1alpha1.Autoscaling) { a.Mode = v1alpha1.AutoscalingOff })
+	p.run("x", 50, "25/25")
 }
 
 // Zones and nodes that adapters may run on are what the number is rounded up to.

@@ -109,7 +109,7 @@ func (v view) begin(m memory, now time.Time) (decision, memory) {
 		d.target = *v.target
 	}
 	if d.hand == raised {
-		d.target = v.within(v.replicas)
+		d.target = v.replicas
 	}
 	if !m.known || d.hand == raised {
 		m.window = m.window.note(d.target, now)

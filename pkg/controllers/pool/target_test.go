@@ -209,6 +209,12 @@ func TestTarget(t *testing.T) {
 				change(func(s *scene) { s.end, s.why = 4, "x-3 is not removed: no room" }).pass(testDelay).look().look(),
 			wantTarget: 4, wantTold: "[4]", wantReason: v1alpha1.ReasonDrainBlocked, wantMessage: "4 adapters stay: x-3 is not removed: no room",
 		},
+		"a part of the load returns": {
+			s: pooled(6).want(55).look().hold(5, 5, 5, 5, 5, 5).want(19).look().
+				change(func(s *scene) { s.end, s.why = 3, "x-2 is not removed: no room" }).pass(testDelay).want(35).look(),
+			wantTarget: 4, wantReplicas: 6, wantReason: v1alpha1.ReasonDraining,
+			wantMessage: "2 of 6 adapters are to be removed, and 10 vreplicas are still on x-4, x-5; size 4",
+		},
 		"C20: raised by hand": {
 			s: pooled(3).want(25).look().have(5).look(), wantTarget: 5, wantHand: raised, wantReason: v1alpha1.ReasonScaleDownDelayed,
 		},
