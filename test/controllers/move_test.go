@@ -55,7 +55,7 @@ func TestG4_MoveToNowhereIsGivenUp(t *testing.T) {
 	p.run("x", 4, "2/2")
 	before := p.uids("x")
 	moved := p.move("x", 0)
-	p.saysOfMove("x", "There is no adapter with room for 1 that are to leave "+p.set.PodName(0))
+	p.saysOfMove("x", "There is no adapter with room for 1 that is to leave "+p.set.PodName(0))
 	p.eventually("the mark is gone, and so is the spare one", func(ctx context.Context) error {
 		pods, err := p.placeholders(ctx, "x")
 		if err != nil {

@@ -19,8 +19,10 @@ import (
 // action is what events say was tried.
 const action = "Rebalance"
 
-// errOutdated says that what was decided does not hold any more.
-var errOutdated = errors.New("what was decided does not hold any more")
+var (
+	errOutdated = errors.New("what was decided does not hold any more")
+	errNotNow   = errors.New("the vreplica would not be let go")
+)
 
 // act carries out a plan, and returns what to remember. A mark that cannot be taken off keeps no other VPod from its turn.
 func (r *reconciler) act(ctx context.Context, p plan, m memory, decided time.Time) (memory, error) {
@@ -41,18 +43,35 @@ func (r *reconciler) act(ctx context.Context, p plan, m memory, decided time.Tim
 	return m, errors.Join(errs...)
 }
 
-// begin marks a placeholder, and so has its VPod move it. Once it is evicted, nothing brings it back: so what the cache says
-// must hold on the API server, too. That of the placeholder itself, the version in the patch sees to.
+// begin has a VPod move one of its placeholders. Once it is evicted, nothing brings it back: so what the cache says must
+// hold on the API server, too. That of the placeholder itself, the version in the patch sees to.
 func (r *reconciler) begin(ctx context.Context, mv move, m memory, decided time.Time) (memory, error) {
 	if err := r.confirm(ctx, mv); err != nil {
 		return m, err
 	}
+	why, err := r.objects(ctx, mv.pod)
+	if err != nil {
+		return m, err
+	}
+	if why != "" {
+		o, m := m.fail(mv.vpod, mv.pod, fmt.Sprintf("A vreplica had better move %v, but %s", mv.Improvement, why), decided)
+		r.tell(ctx, o)
+		return m, errNotNow
+	}
 	if r.clock.Since(decided) > retry.PlanLife {
 		return m, errOutdated
 	}
+	return r.mark(ctx, mv, m)
+}
+
+// mark marks the placeholder, and returns what to remember of the move.
+func (r *reconciler) mark(ctx context.Context, mv move, m memory) (memory, error) {
 	err := r.annotate(ctx, mv.pod, v1alpha1.MoveRebalance)
+	if err != nil {
+		err = fmt.Errorf("marking placeholder %s: %w", klog.KObj(mv.pod), err)
+	}
 	if isStale(err) {
-		return m, fmt.Errorf("marking placeholder %s: %w", klog.KObj(mv.pod), err)
+		return m, err
 	}
 	// Whatever the answer was else: the mark may be set.
 	t := m.turns[mv.vpod.UID]
@@ -63,10 +82,7 @@ func (r *reconciler) begin(ctx context.Context, mv move, m memory, decided time.
 		klog.FromContext(ctx).V(2).Info("Moving a vreplica", "vpod", klog.KObj(mv.vpod), "placeholder", mv.pod.Name,
 			"from", mv.From, "to", mv.To, "old", mv.Old, "new", mv.New)
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
-		t = t.failed(mv.vpod.Generation, decided) // A policy refuses it, and will again.
-		fallthrough
-	default:
-		err = fmt.Errorf("marking placeholder %s: %w", klog.KObj(mv.pod), err)
+		t = t.failed(mv.vpod.Generation, mv.begun) // A policy refuses it, and will again.
 	}
 	return m.with(mv.vpod, t), err
 }

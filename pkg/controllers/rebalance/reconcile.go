@@ -71,9 +71,9 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{RequeueAfter: p.after}, err
 }
 
-// isStale says whether something failed because the cache is behind, or the decision too old.
+// isStale says whether something failed because the cache is behind, or the decision is of no use any more.
 func isStale(err error) bool {
-	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || errors.Is(err, errOutdated)
+	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || errors.Is(err, errOutdated) || errors.Is(err, errNotNow)
 }
 
 // observe reads the cache, and shares what it reads with it.

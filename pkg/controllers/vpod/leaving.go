@@ -64,8 +64,8 @@ func (o observation) transfer(stale []*corev1.Pod) plan {
 	return plan{}
 }
 
-// evacuate picks all that an adapter serves, if they are leaving and find room elsewhere: once they are gone, the VPod may use
-// another adapter instead.
+// evacuate picks all that an adapter serves, if they are leaving and find room elsewhere: once they are gone, the VPod may
+// use another adapter instead.
 func (o observation) evacuate(alive, stale []*corev1.Pod) plan {
 	served := byNode(alive)
 	for _, group := range o.departuresByNode(stale) {
@@ -76,8 +76,8 @@ func (o observation) evacuate(alive, stale []*corev1.Pod) plan {
 	return plan{}
 }
 
-// departuresByNode are the departures of each adapter. There are none while nobody counts the room elsewhere, or the API server
-// just refused to evict one.
+// departuresByNode are the departures of each adapter. There are none while nobody counts the room elsewhere, or the API
+// server just refused to evict one.
 func (o observation) departuresByNode(stale []*corev1.Pod) [][]*corev1.Pod {
 	if o.census == nil || o.eviction.holds(o.now) {
 		return nil
@@ -134,16 +134,36 @@ func (o observation) hindrance() string {
 		names = append(names, o.podName(ordinalOf(o.nodes[pod.Spec.NodeName])))
 	}
 	slices.SortFunc(names, compareOrdinals)
-	those := fmt.Sprintf("%d that are to leave %s", len(leaving), list(slices.Compact(names)))
+	return o.obstacleTo(fmt.Sprintf("%s to leave %s", thoseThatAre(len(leaving)), list(slices.Compact(names))))
+}
+
+func thoseThatAre(n int) string {
+	if n == 1 {
+		return "1 that is"
+	}
+	return fmt.Sprintf("%d that are", n)
+}
+
+// obstacleTo says what is in the way of those that are to leave.
+func (o observation) obstacleTo(those string) string {
 	pending := o.pending()
+	silent := o.silent(pending)
 	switch {
 	case o.eviction.lasts(untold, o.now):
 		return fmt.Sprintf(". The API server does not let go of %s: %s", those, o.eviction.message)
+	case len(silent) > 0:
+		return fmt.Sprintf(". No scheduler has tried to place %s for %.0f s, which is to replace one of %s",
+			silent[0].Name, patience.Seconds(), those)
 	case len(pending) == 0 || !o.isStuck(pending):
 		return ""
-	case o.room().isLimit(o.vpod):
+	}
+	r := o.room()
+	switch {
+	case r.isLimit(o.vpod):
 		return fmt.Sprintf(". There is no adapter with room for %s, within spec.maxAdapters, which is %d",
 			those, *o.vpod.Spec.MaxAdapters)
+	case r.eligible > 0:
+		return fmt.Sprintf(". None of the adapters with room is found for %s%s", those, said(pending))
 	}
 	return ". There is no adapter with room for " + those
 }

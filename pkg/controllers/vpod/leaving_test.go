@@ -88,6 +88,10 @@ func TestDecide_G6_Drain(t *testing.T) {
 		},
 
 		"a quota: one goes first": {replicas: 3, refusal: quota, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2"}, want: "evict 1"},
+		"a quota: it may have more room by now": {
+			replicas: 3, refusal: &refusal{quota: true, generation: 7, until: noon}, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2"},
+			want: "create 3 4",
+		},
 		"a quota: not where there is no room": {
 			replicas: 3, refusal: quota, adapters: full, pods: []string{"0 @a-0", "1 @a-2", "2 @a-1"},
 		},

@@ -147,11 +147,20 @@ func TestScheduled_G9_WhatCannotLeave(t *testing.T) {
 		"refused of late": {eviction: &refusal{since: noon.Add(-time.Second)}, pods: []string{"0 @a-0", "1 @a-2", "2 @a-1"}},
 		"refused": {
 			eviction: &refusal{since: noon.Add(-untold), message: budget}, pods: []string{"0 @a-0", "1 @a-2", "2 @a-1"},
-			want: ". The API server does not let go of 1 that are to leave s-2: " + budget,
+			want: ". The API server does not let go of 1 that is to leave s-2: " + budget,
 		},
 		"no room": {
 			adapters: []string{"a-0 room=1", "a-2 draining"}, pods: []string{"0 @a-0", "1 @a-2", "2 refused"},
-			want: ". There is no adapter with room for 1 that are to leave s-2",
+			want: ". There is no adapter with room for 1 that is to leave s-2",
+		},
+		"a scheduler that is silent": {
+			pods: []string{"0 @a-0", "1 @a-2", "2 age=60s"},
+			want: ". No scheduler has tried to place x-vreplica-2 for 60 s, which is to replace one of 1 that is to leave s-2",
+		},
+		"one that finds no room where there is some": {
+			pods: []string{"0 @a-0", "1 @a-2", "2 refused age=60s"},
+			want: ". None of the adapters with room is found for 1 that is to leave s-2. The scheduler says of x-vreplica-2: " +
+				"no adapter for x-vreplica-2",
 		},
 		"no room within the limit": {
 			limit: 1, adapters: []string{"a-0 room=1", "a-2 draining"}, pods: []string{"0 @a-2", "1 @a-2", "2 refused"},

@@ -63,12 +63,18 @@ func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.R
 		return ctrl.Result{RequeueAfter: retryConflict}, nil
 	}
 	r.tellRefusal(o, m)
-	after := soonest(pause, o.wake(), o.retry(), o.eviction.ends(o.now))
+	after := soonest(pause, o.again())
 	if o.vpod.ResourceVersion != before || pause > 0 {
 		// What others made of the pool meanwhile may have been counted too late. A VPod for which it made no difference
 		// waits for an event of its own.
 		after = soonest(after, o.census.expires(o.now))
 	}
+	return ctrl.Result{RequeueAfter: after}, err
+}
+
+// again is how long to wait before the VPod is looked at again, even if nothing happens until then; 0 is for ever.
+func (o observation) again() time.Duration {
+	after := soonest(o.wake(), o.retry(), o.eviction.ends(o.now))
 	if o.census != nil && apimeta.IsStatusConditionPresentAndEqual(o.status().Conditions, v1alpha1.ConditionScheduled, metav1.ConditionFalse) &&
 		reasonToWait(o.status()) == "" {
 		after = soonest(after, retryRoom) // Others may have taken the room that there seemed to be.
@@ -76,10 +82,13 @@ func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.R
 	if slices.ContainsFunc(o.pending(), isRefused) {
 		after = soonest(after, retryRoom) // What is in the way of a replacement may go away without a word.
 	}
+	if o.refusal.holds(o.now) && len(decide(o).leaves()) > 0 {
+		after = soonest(after, retryConflict) // There is another way than what was refused.
+	}
 	if stale := filter(o.alive(), o.isStale); len(stale) > 0 && o.isInVain(stale) {
 		after = soonest(after, retryRollout)
 	}
-	return ctrl.Result{RequeueAfter: after}, err
+	return after
 }
 
 // enforce makes what is what is wanted, and returns what is known then. What the API server refuses is no error.

@@ -118,9 +118,10 @@ func (o observation) sacrifice(alive, stale []*corev1.Pod) plan {
 	return plan{remove: o.victims(waiting, min(surplus, len(waiting)))}
 }
 
-// sacrificeForQuota does the same where a ResourceQuota leaves no room for one more than there are.
+// sacrificeForQuota does the same where a ResourceQuota leaves no room for one more than there are, as the API server said
+// just now: what it said before may have changed.
 func (o observation) sacrificeForQuota(alive, stale []*corev1.Pod) plan {
-	if o.refusal == nil || !o.refusal.quota || len(filter(alive, isAdmitted)) < o.held {
+	if !o.refusal.holds(o.now) || !o.refusal.quota || len(filter(alive, isAdmitted)) < o.held {
 		return plan{}
 	}
 	if p := o.transfer(stale); !p.isEmpty() {

@@ -76,8 +76,8 @@ func (o observation) loads(pods []*corev1.Pod) (own map[string]int64, serves map
 	return own, serves
 }
 
-// fits says whether placeholders that leave one adapter find room on others, by the numbers and by the rules of the scheduler,
-// once they have left.
+// fits says whether placeholders that leave one adapter find room on others, by the numbers and by the rules of the
+// scheduler, once they have left.
 func (o observation) fits(leaving []*corev1.Pod) bool {
 	staying := without(o.pods, leaving)
 	own, _ := o.loads(staying)
