@@ -41,8 +41,11 @@ func (h *history) wish(e event, was *corev1.Pod) string {
 		return "VPod deleted"
 	}
 	isOneTooMany, isOutdated := h.alive(was) > wants(vpod), was.Spec.PriorityClassName != vpod.Spec.PriorityClassName
+	isReplaced := h.serve(was) > wants(vpod)
 	switch leaving := h.leaving(was, e.at); {
-	case leaving != "" && h.serve(was) > wants(vpod):
+	case isReplaced && !h.isLeaving(was) && h.isSurge(was):
+		return notMoved
+	case isReplaced && leaving != "":
 		return leaving
 	case (isOneTooMany || h.expected.blind) && h.asked[vpod.UID] > wants(vpod):
 		return "scaled down"
@@ -50,16 +53,17 @@ func (h *history) wish(e event, was *corev1.Pod) string {
 		return "one too many"
 	case isOutdated && (isOneTooMany || h.expected.blind || h.hasSuccessor(vpod)), isOneTooMany && h.reclassed[vpod.UID]:
 		return "other priority"
-	case leaving == "" && h.serve(was) > wants(vpod) && h.surges[vpod.UID] > 0:
-		h.surges[vpod.UID]--
-		return "not moved after all"
 	case leaving != "" && h.isConfined(vpod, e.at):
 		return leaving + atLimit
 	}
 	return ""
 }
 
-const atLimit = ", at its limit"
+const (
+	atLimit = ", at its limit"
+	// notMoved: one that was to take the place of another goes instead of it, because that stays.
+	notMoved = "not moved after all"
+)
 
 // isMove says whether an excuse is that of a move that could have been left undone.
 func isMove(why string) bool {

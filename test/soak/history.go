@@ -34,9 +34,10 @@ type history struct {
 	// since when virtual nodes that are in use have room.
 	drained, roomy map[string]time.Time
 	unmarked       map[types.UID]time.Time
-	// surges are, in this step, the placeholders beyond those that a VPod asked for that were made because others were to be
-	// moved, and losses the vreplicas that were taken from it otherwise.
-	surges, losses map[types.UID]int32
+	// surges are the placeholders that were made in this step because others were to be moved. losses are the vreplicas that
+	// were taken from VPods for other reasons.
+	surges map[types.UID]bool
+	losses map[types.UID]int32
 	// nodeGone is since when virtual nodes are gone.
 	nodeGone map[string]time.Time
 	// limits are the most vreplicas that a node had room for in this step: what served before its capacity was lowered may
@@ -74,7 +75,7 @@ func newHistory() *history {
 		persons: map[string]bool{}, calm: map[types.UID]bool{}, expected: newExpected(), tally: tally{moved: map[string]int{}},
 		budgets: map[string]*policyv1.PodDisruptionBudget{}, scales: map[string]*scales{},
 		drained: map[string]time.Time{}, roomy: map[string]time.Time{}, unmarked: map[types.UID]time.Time{},
-		surges: map[types.UID]int32{}, losses: map[types.UID]int32{},
+		surges: map[types.UID]bool{}, losses: map[types.UID]int32{},
 	}
 }
 

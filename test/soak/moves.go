@@ -35,6 +35,22 @@ func (h *history) isDrained(node string, at time.Time) bool {
 	return is && at.Sub(since) <= late
 }
 
+// isLeaving says whether a vreplica is to be served elsewhere at this moment.
+func (h *history) isLeaving(p *corev1.Pod) bool {
+	_, isMarked := p.Annotations[v1alpha1.AnnotationMove]
+	name, ordinal, _ := split(p.Spec.NodeName)
+	pool := h.pools[name]
+	return isMarked || pool != nil && slices.Contains(drained(pool, h.outages.sets[setKey(pool)]), ordinal)
+}
+
+// isSurge says whether a vreplica was made to take the place of another, or is on the same adapter as one that was: of those,
+// either may go.
+func (h *history) isSurge(p *corev1.Pod) bool {
+	return h.surges[p.UID] || h.has(func(o *corev1.Pod) bool {
+		return h.surges[o.UID] && isAlive(o) && owner(o) == owner(p) && o.Spec.NodeName == p.Spec.NodeName
+	})
+}
+
 // leave are the vreplicas of a VPod that are to be served elsewhere.
 func (h *history) leave(vpod *v1alpha1.VPod, at time.Time) (leaving []*corev1.Pod) {
 	for _, p := range h.pods {

@@ -104,7 +104,13 @@ func TestHistoryFindsEachBreachOfMoving(t *testing.T) {
 		"long after it was drained": {func(c *chapter) {
 			c.drains().event(event{object: autoPool(1, 2)}).later(9).removes(one)
 		}, "G4: ns/x-vreplica-1 was served by p-1"},
-		"another one than is to go":         {func(c *chapter) { c.later(60).removes(testPlaceholder(0, "p-0")) }, "G4: ns/x-vreplica-0 was served by p-0"},
+		"the one that was to be moved, long after": {func(c *chapter) {
+			c.drains().replaced().event(event{object: autoPool(1, 2)}).later(9).removes(one)
+		}, "G4: ns/x-vreplica-1 was served by p-1"},
+		"another one than is to go": {func(c *chapter) { c.later(60).removes(testPlaceholder(0, "p-0")) }, "G4: ns/x-vreplica-0 was served by p-0"},
+		"the one that was to be moved, after all": {func(c *chapter) {
+			c.event(event{object: budget()}).drains().replaced().event(event{object: autoPool(1, 2)}).removes(one)
+		}, "budgets: ns/x-vreplica-1 was moved, and budget x was not asked"},
 		"one too many":                      {func(c *chapter) { c.drains().replaced().event(event{object: testPlaceholder(4, "")}) }, "VPods: ns/x-vreplica-4 is number 5 of x"},
 		"one too many, and nobody is moved": {func(c *chapter) { c.event(event{object: testPlaceholder(3, "")}) }, "VPods: ns/x-vreplica-3 is number 4 of x"},
 		"room within its limit": {func(c *chapter) {

@@ -61,7 +61,7 @@ func (h *history) created(e event, p *corev1.Pod) {
 	// Each is replaced by one that is there before it goes.
 	most, leaving := h.asked[vpod.UID], int32(len(h.leave(vpod, e.at)))
 	if h.alive(p) > most && leaving > 0 {
-		h.surges[vpod.UID]++
+		h.surges[p.UID] = true
 	}
 	if leaving == 0 && (h.reclassed[vpod.UID] || h.isOutdated(vpod)) {
 		most++
@@ -145,7 +145,7 @@ func (h *history) ends(e event, was *corev1.Pod) {
 	switch {
 	case isMove(why):
 		h.moved(e, was)
-	case why != "not moved after all":
+	case why != notMoved:
 		h.loses(was)
 	}
 	if e.missed || why == "" && h.expected.blind {
