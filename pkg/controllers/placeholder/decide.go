@@ -71,17 +71,11 @@ func decide(s adapterState, now time.Time) decision {
 				d.after = max(d.after, wait)
 			}
 		case adapter.IsFinished(pod):
-		case pod.Labels[v1alpha1.LabelPool] != s.id.Pool:
-			message := fmt.Sprintf("the pod is for adapters of pool %s, and was bound to %s",
-				pod.Labels[v1alpha1.LabelPool], s.node.Name)
-			d.rejected = append(d.rejected, reject(pod, v1alpha1.PodOtherPool, message, now))
-		case s.draining && unserved(pod) == 1:
-			// Its scheduler was late. What is served goes on until it is served elsewhere; so an adapter that was seen empty
-			// stays unserved.
-			message := fmt.Sprintf("adapter %s takes no more vreplicas, because AdapterPool %s is about to do without it",
-				s.node.Name, s.id.Pool)
-			d.rejected = append(d.rejected, reject(pod, v1alpha1.PodAdapterDraining, message, now))
 		default:
+			if reason, message := s.misplaced(pod); reason != "" {
+				d.rejected = append(d.rejected, reject(pod, reason, message, now))
+				continue
+			}
 			candidates = append(candidates, pod)
 		}
 	}
@@ -106,6 +100,20 @@ func decide(s adapterState, now time.Time) decision {
 		return cmp.Compare(unserved(a.pod), unserved(b.pod))
 	})
 	return d
+}
+
+// misplaced says why a placeholder may not be on the adapter, whatever room there is; "" if it may.
+func (s adapterState) misplaced(pod *corev1.Pod) (reason, message string) {
+	switch pool := pod.Labels[v1alpha1.LabelPool]; {
+	case pool != s.id.Pool:
+		return v1alpha1.PodOtherPool, fmt.Sprintf("the pod is for adapters of pool %s, and was bound to %s", pool, s.node.Name)
+	case s.draining && unserved(pod) == 1:
+		// Its scheduler was late. What is served goes on until it is served elsewhere; so an adapter that was seen empty
+		// stays unserved.
+		return v1alpha1.PodAdapterDraining, fmt.Sprintf("adapter %s takes no more vreplicas, because AdapterPool %s is about "+
+			"to do without it", s.node.Name, s.id.Pool)
+	}
+	return "", ""
 }
 
 // unserved is 0 for a placeholder that was admitted, and 1 for one that was not.

@@ -123,26 +123,9 @@ func (r *reconciler) confirm(ctx context.Context, o observation) (confirmed obse
 	if vpod.UID != o.vpod.UID || vpod.DeletionTimestamp != nil {
 		return o, false, nil
 	}
-	var pods corev1.PodList
-	labels := client.MatchingLabels{v1alpha1.LabelVPod: vpod.Name}
-	if err := r.live.List(ctx, &pods, client.InNamespace(vpod.Namespace), labels); err != nil {
-		return o, false, fmt.Errorf("listing the placeholders again: %w", err)
-	}
 	o.vpod = vpod
-	cached := o.pods
-	o.pods = pointers(pods.Items)
-	for _, pod := range cached {
-		if pod.Labels[v1alpha1.LabelVPod] == vpod.Name {
-			continue
-		}
-		// Somebody changed its label.
-		again := &corev1.Pod{}
-		switch err := r.live.Get(ctx, client.ObjectKeyFromObject(pod), again); {
-		case err == nil && metav1.IsControlledBy(again, vpod) && again.Labels[v1alpha1.LabelVPod] != vpod.Name:
-			o.pods = append(o.pods, again)
-		case client.IgnoreNotFound(err) != nil:
-			return o, false, fmt.Errorf("reading placeholder %s again: %w", pod.Name, err)
-		}
+	if o.pods, err = r.confirmPods(ctx, o); err != nil {
+		return o, false, err
 	}
 	if len(o.draining) > 0 {
 		// Whoever ends a drain writes the pool. Nothing moves after that.
@@ -153,6 +136,30 @@ func (r *reconciler) confirm(ctx context.Context, o observation) (confirmed obse
 	o, err = r.observeAdapters(ctx, o)
 	o.shrinks = o.isShrinking(o.shrinks)
 	return o, err == nil, err
+}
+
+// confirmPods reads those with the label of the VPod, and those of the ones known that lost it.
+func (r *reconciler) confirmPods(ctx context.Context, o observation) ([]*corev1.Pod, error) {
+	var pods corev1.PodList
+	labels := client.MatchingLabels{v1alpha1.LabelVPod: o.vpod.Name}
+	if err := r.live.List(ctx, &pods, client.InNamespace(o.vpod.Namespace), labels); err != nil {
+		return nil, fmt.Errorf("listing the placeholders again: %w", err)
+	}
+	all := pointers(pods.Items)
+	for _, pod := range o.pods {
+		if pod.Labels[v1alpha1.LabelVPod] == o.vpod.Name {
+			continue
+		}
+		// Somebody changed its label.
+		again := &corev1.Pod{}
+		switch err := r.live.Get(ctx, client.ObjectKeyFromObject(pod), again); {
+		case err == nil && metav1.IsControlledBy(again, o.vpod) && again.Labels[v1alpha1.LabelVPod] != o.vpod.Name:
+			all = append(all, again)
+		case client.IgnoreNotFound(err) != nil:
+			return nil, fmt.Errorf("reading placeholder %s again: %w", pod.Name, err)
+		}
+	}
+	return all, nil
 }
 
 func pointers[T any](items []T) []*T {
