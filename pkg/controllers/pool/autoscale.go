@@ -27,7 +27,7 @@ func (r *reconciler) settle(ctx context.Context, s state) (time.Duration, error)
 		s.report(&want, now)
 		return 0, r.publish(ctx, s.pool, want)
 	}
-	v := s.view(s.count(now), r.patience)
+	v := s.view(s.count(), r.patience)
 	d, m := decide(v, r.memories.of(s.pool), now)
 	var scale *autoscalingv1.Scale
 	if d.acts(v) {
@@ -69,7 +69,7 @@ func (s state) report(status *v1alpha1.AdapterPoolStatus, now time.Time) {
 	if s.pool.Spec.Autoscaling == nil || s.pool.DeletionTimestamp != nil {
 		return
 	}
-	size := s.size(s.count(now))
+	size := s.size(s.count())
 	status.WantedAdapters = new(int32(size.Wanted))
 	c := metav1.Condition{Type: v1alpha1.ConditionScaled, Status: metav1.ConditionFalse}
 	switch {

@@ -94,7 +94,7 @@ func TestScaledStatusSettles(t *testing.T) {
 	var first *metav1.Condition
 	m := memory{}
 	for i := range 2 {
-		v := s.view(s.count(now), testPatience)
+		v := s.view(s.count(), testPatience)
 		var d decision
 		d, m = decide(v, m, now)
 		c := v.scaled(d, m, now)

@@ -25,11 +25,11 @@ func BenchmarkLook(b *testing.B) {
 	}
 	b.Run("view", func(b *testing.B) {
 		for b.Loop() {
-			s.view(s.count(now), testPatience)
+			s.view(s.count(), testPatience)
 		}
 	})
 	b.Run("shrink", func(b *testing.B) {
-		c := s.count(now)
+		c := s.count()
 		for b.Loop() {
 			s.shrink(c, 170)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -13,6 +14,10 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 )
+
+// answerWithin is how long the API server is waited for, before something is told without its words. The client asks again
+// and again for as long as a PodDisruptionBudget has not been counted, and other pools wait for their turn.
+const answerWithin = 2 * time.Second
 
 // whyNot says what is known of why the adapters beyond a target are not empty: whose vreplicas are there, and what the API
 // server answers to whoever tries to evict one, or else the scheduler of one that waits.
@@ -32,7 +37,10 @@ func (r *reconciler) whyNot(ctx context.Context, s state, target int) string {
 		ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}},
 	}
-	if err := r.client.SubResource("eviction").Create(ctx, pod.DeepCopy(), eviction, client.DryRunAll); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	err := r.client.SubResource("eviction").Create(ctx, pod.DeepCopy(), eviction, client.DryRunAll)
+	if err != nil && ctx.Err() == nil {
 		return fmt.Sprintf("%s; evicting %s/%s is refused: %s", words, pod.Namespace, pod.Name, cut(err.Error(), maxAnswer))
 	}
 	for _, waiting := range s.placeholders {

@@ -1,8 +1,6 @@
 package pool
 
 import (
-	"time"
-
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
@@ -20,9 +18,10 @@ type census struct {
 	// tenants are the VPods of the pool, and others whose placeholders no VPod controls.
 	tenants, others map[placement.VPod]*tenancy
 	// pool are the adapters of the StatefulSet that have a virtual node, as the scheduler sees them, and states what each
-	// can be counted on for, by the name of its node.
+	// can be counted on for, by the name of its node. ready are those that are ready.
 	pool   *placement.Pool
 	states map[string]placement.State
+	ready  map[string]bool
 }
 
 // tenancy is what one vpod has and wants.
@@ -37,16 +36,17 @@ type tenancy struct {
 }
 
 // count takes the census.
-func (s state) count(now time.Time) census {
+func (s state) count() census {
 	c := census{
 		held: map[string]int64{}, own: map[string]int64{}, foreign: map[string]int64{},
-		tenants: map[placement.VPod]*tenancy{}, others: map[placement.VPod]*tenancy{}, states: map[string]placement.State{},
+		tenants: map[placement.VPod]*tenancy{}, others: map[placement.VPod]*tenancy{},
+		states: map[string]placement.State{}, ready: map[string]bool{},
 	}
 	var nodes []*corev1.Node
 	for _, m := range s.members {
 		if m.node != nil && !m.isTaken() {
 			nodes = append(nodes, m.node)
-			c.states[m.node.Name] = m.berth()
+			c.states[m.node.Name], c.ready[m.node.Name] = m.berth(), m.isReady()
 		}
 	}
 	c.pool = snapshot.PoolOf(nodes, s.placeholders)
@@ -68,7 +68,7 @@ func (s state) count(now time.Time) census {
 			}
 		}
 		if pod.DeletionTimestamp == nil {
-			c.tenant(pod, vpod).add(pod, now)
+			c.tenant(pod, vpod).add(pod)
 		}
 	}
 	return c
@@ -89,13 +89,13 @@ func (c census) tenant(pod *corev1.Pod, vpod *v1alpha1.VPod) *tenancy {
 	return c.others[id]
 }
 
-func (t *tenancy) add(pod *corev1.Pod, now time.Time) {
+func (t *tenancy) add(pod *corev1.Pod) {
 	t.alive++
 	if pod.Spec.NodeName != "" {
 		return
 	}
 	t.unbound++
-	if waitsForRoom(pod, now) {
+	if isLeaving := t.vpod != nil && t.vpod.DeletionTimestamp != nil; !isLeaving && waitsForRoom(pod) {
 		t.waiting++
 	}
 }
@@ -109,7 +109,7 @@ func (t *tenancy) wanted() int64 {
 	case t.vpod == nil:
 		return t.unbound
 	case t.vpod.DeletionTimestamp != nil:
-		return 0
+		return t.alive - t.unbound // They hold their room until they are gone, and somebody's finalizer may keep them.
 	}
 	desired := int64(adapter.DesiredReplicas(t.vpod))
 	if isRefused(t.vpod) {
@@ -142,4 +142,7 @@ func (c census) demand(id placement.VPod, t *tenancy) placement.Demand {
 
 func (c census) state(slot int) placement.State { return c.states[c.pool.At(slot).Name] }
 
-func (c census) isOpen(slot int) bool { return c.state(slot) == placement.Open }
+// serves says whether an adapter takes vreplicas and is ready: what is served is moved to no other.
+func (c census) serves(slot int) bool {
+	return c.state(slot) == placement.Open && c.ready[c.pool.At(slot).Name]
+}

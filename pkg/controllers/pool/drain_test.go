@@ -97,6 +97,22 @@ func TestDrainIsGivenUpForVReplicasThatWait(t *testing.T) {
 	s.check(t, "one after the other", 2, 3, v1alpha1.ReasonDraining, "")
 }
 
+// Each drain has the whole patience, even one like that which was taken back just before it ran out.
+func TestEachDrainHasItsTime(t *testing.T) {
+	s := draining().pass(testPatience - 1).want(25).look().want(19).look().pass(testDelay)
+	s.check(t, "begun again", 2, 3, v1alpha1.ReasonDraining, "")
+	s.pass(testPatience-1).check(t, "still patient", 2, 3, v1alpha1.ReasonDraining, "")
+	s.pass(1).check(t, "given up", 3, 3, v1alpha1.ReasonDrainBlocked, "")
+}
+
+// An adapter that is empty and still takes vreplicas is about to be cordoned.
+func TestDrainThatIsDoneIsNotGivenUp(t *testing.T) {
+	s := draining().hold(9, 9, 0).change(func(s *scene) { s.adapters[2].closed = false }).look().
+		change(func(s *scene) { s.adapters[2].closed = false }).pass(2 * testPatience)
+	s.check(t, "waiting for the cordon", 2, 3, v1alpha1.ReasonDraining, "1 of 3 adapters are to be removed; size 2")
+	s.look().check(t, "and then", 2, 2, v1alpha1.ReasonDraining, "")
+}
+
 // What replaces a vreplica that is moved waits, too, and ends no drain.
 func TestDrainDoesNotWaitForItself(t *testing.T) {
 	draining().change(func(s *scene) { s.waiting = 5 }).look().pass(testPatience-1).

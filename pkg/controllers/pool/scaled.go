@@ -35,7 +35,7 @@ func (v view) scaling(d decision, m memory, now time.Time) (reason, words string
 		return v1alpha1.ReasonScalingUp, fmt.Sprintf("there are to be %d adapters instead of %d", d.target, v.replicas)
 	case d.target < v.replicas:
 		return v1alpha1.ReasonDraining, v.draining(d, m)
-	case d.target > v.wanted() && m.blocked != "":
+	case m.blocked != "":
 		return v1alpha1.ReasonDrainBlocked, fmt.Sprintf("%d adapters stay: %s", d.target, m.blocked)
 	case v.size.Needed > v.size.Bounds.Max:
 		return v1alpha1.ReasonMaxReplicas, ""

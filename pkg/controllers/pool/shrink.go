@@ -14,7 +14,7 @@ import (
 func (s state) shrink(c census, lowest int32) (end int32, why string) {
 	first, _ := adapter.Ordinals(s.set)
 	floor := s.foreignFloor(c, int(lowest))
-	ordinal, blocked := c.pool.Shrink(first+floor, c.isOpen, s.tenants())
+	ordinal, blocked := c.pool.Shrink(first+floor, c.serves, s.tenants())
 	switch end = int32(ordinal - first); {
 	case end > int32(floor):
 		return end, s.cannotLose(end-1) + ": " + words(blocked)
@@ -64,11 +64,13 @@ func (s state) foreignOn(i int) []string {
 	return names
 }
 
-// tenants are the VPods, whose vreplicas can be moved.
+// tenants are the VPods whose vreplicas can be moved. Of one that is being deleted they go by themselves, or stay.
 func (s state) tenants() []placement.Tenant {
-	tenants := make([]placement.Tenant, len(s.vpods))
-	for i, vpod := range s.vpods {
-		tenants[i] = placement.Tenant{VPod: idOf(vpod), Rules: rulesOf(vpod), Limit: limitOf(vpod)}
+	var tenants []placement.Tenant
+	for _, vpod := range s.vpods {
+		if vpod.DeletionTimestamp == nil {
+			tenants = append(tenants, placement.Tenant{VPod: idOf(vpod), Rules: rulesOf(vpod), Limit: limitOf(vpod)})
+		}
 	}
 	return tenants
 }

@@ -64,6 +64,11 @@ func (s *situation) place(vpod, node string, n int) *situation {
 			},
 			Spec: corev1.PodSpec{NodeName: node},
 		})
+		if node == "" {
+			s.lastPod().Status.Conditions = []corev1.PodCondition{
+				{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable},
+			}
+		}
 	}
 	return s
 }

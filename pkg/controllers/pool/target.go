@@ -115,7 +115,7 @@ func (v view) begin(m memory, now time.Time) (decision, memory) {
 		m.window = m.window.note(d.target, now)
 	}
 	m.window = m.window.note(v.wanted(), now)
-	if v.waiting > 0 && d.target >= v.replicas {
+	if v.waiting > 0 {
 		m.window = m.window.note(d.target, now) // The delay begins when nothing waits any more.
 	}
 	if m.pause != (pause{}) && m.pause.wanted != v.wanted() {

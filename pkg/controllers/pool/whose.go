@@ -1,8 +1,6 @@
 package pool
 
 import (
-	"time"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,10 +11,6 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/placement"
 )
 
-// untriedFor is how long a vreplica that no scheduler has tried counts as one that waits for room. After that it waits for a
-// scheduler.
-const untriedFor = time.Minute
-
 // byName are the VPods of the pool by name.
 func (s state) byName() map[types.NamespacedName]*v1alpha1.VPod {
 	vpods := make(map[types.NamespacedName]*v1alpha1.VPod, len(s.vpods))
@@ -26,13 +20,11 @@ func (s state) byName() map[types.NamespacedName]*v1alpha1.VPod {
 	return vpods
 }
 
-// waitsForRoom says whether a placeholder without an adapter waits for nothing else.
-func waitsForRoom(pod *corev1.Pod, now time.Time) bool {
+// waitsForRoom says whether a scheduler found none for a placeholder. One that nobody has tried yet waits for a scheduler:
+// vreplicas that come and find room at once must not keep a pool from shrinking, however many they are.
+func waitsForRoom(pod *corev1.Pod) bool {
 	c := adapter.PodCondition(pod, corev1.PodScheduled)
-	if c == nil {
-		return now.Sub(pod.CreationTimestamp.Time) < untriedFor
-	}
-	return c.Reason != corev1.PodReasonSchedulingGated
+	return c != nil && c.Reason != corev1.PodReasonSchedulingGated
 }
 
 // controllerOf is the VPod that controls a placeholder, or is about to adopt it; nil: none does.
