@@ -164,9 +164,10 @@ func adapterMatters(e updateEvent[*corev1.Pod]) bool {
 	return podMatters(e.ObjectOld, e.ObjectNew) || unscheduled(e.ObjectOld) != unscheduled(e.ObjectNew)
 }
 
-// podMatters when a placeholder is bound, begins to go or holds room no more, and when an adapter gets its host.
+// podMatters when a placeholder finds no room, is bound, begins to go or holds room no more, and when an adapter gets its host.
 func podMatters(was, is *corev1.Pod) bool {
-	return was.Spec.NodeName != is.Spec.NodeName || adapter.IsFinished(was) != adapter.IsFinished(is) ||
+	return was.Spec.NodeName != is.Spec.NodeName || waitsForRoom(was) != waitsForRoom(is) ||
+		adapter.IsFinished(was) != adapter.IsFinished(is) ||
 		(was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
 		was.Labels[v1alpha1.LabelPool] != is.Labels[v1alpha1.LabelPool]
 }

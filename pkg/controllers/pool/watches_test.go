@@ -104,6 +104,7 @@ func TestWhichVPodChangesMatter(t *testing.T) {
 		"profile": {edit: func(v *v1alpha1.VPod) { v.Spec.SchedulerName = v1alpha1.SchedulerNameMaxFillUp }, want: true},
 		"leaving": {edit: func(v *v1alpha1.VPod) { v.DeletionTimestamp = &earlier }, want: true},
 		"refused": {
+			of: func(p *corev1.Pod) { p.Status.Conditions = nil },
 			edit: func(v *v1alpha1.VPod) {
 				v.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionScheduled, Reason: v1alpha1.ReasonCreationRefused}}
 			},
@@ -132,6 +133,7 @@ func limitTo(n int32) func(*v1alpha1.VPod) {
 
 func TestWhichPodChangesMatter(t *testing.T) {
 	for name, tc := range map[string]struct {
+		of   func(*corev1.Pod)
 		edit func(*corev1.Pod)
 		want bool
 		// wantOfAdapter is for an adapter where that differs.
@@ -142,6 +144,13 @@ func TestWhichPodChangesMatter(t *testing.T) {
 			edit: func(p *corev1.Pod) {
 				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "full"}}
 			},
+			want: true,
+		},
+		"refused in other words": {
+			of: func(p *corev1.Pod) {
+				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "full"}}
+			},
+			edit:          func(p *corev1.Pod) { p.Status.Conditions[0].Message = "fuller" },
 			wantOfAdapter: true,
 		},
 		"bound":      {edit: func(p *corev1.Pod) { p.Spec.NodeName = "kafka-0" }, want: true},
@@ -151,6 +160,9 @@ func TestWhichPodChangesMatter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			was := settled(1).place("a", "", 1).lastPod()
+			if tc.of != nil {
+				tc.of(was)
+			}
 			is := was.DeepCopy()
 			tc.edit(is)
 			if got := podMatters(was, is); got != tc.want {
