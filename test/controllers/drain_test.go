@@ -127,25 +127,6 @@ func TestG6_DrainServesElsewhereBeforeItTakesAway(t *testing.T) {
 	}
 }
 
-// A VPod with a hundred vreplicas on one adapter moves in well under a minute.
-func TestG6_DrainOfALargeVPodTakesSeconds(t *testing.T) {
-	t.Parallel()
-	p := sharedStage(t).newHeld(t, 100, "", "")
-	p.must(p.Cordon(t.Context(), p.node(0), true))
-	p.run("x", 100, "0/100")
-	p.must(p.Cordon(t.Context(), p.node(0), false))
-	w := p.witnessAll()
-	start := time.Now()
-	p.holdAt(1)
-	p.settled("x", "100")
-	took := time.Since(start)
-	t.Logf("100 vreplicas moved in %s", took)
-	if took > time.Minute {
-		t.Errorf("it took %s", took)
-	}
-	p.neverLess(w, "x", 100, 100, 10)
-}
-
 // A budget that nothing can meet: nothing is evicted, and the API server's words are told; others go on, and so does the VPod.
 // Once the drain is cancelled, no spare one is left. Once the budget is gone, the rest moves.
 func TestG9_BudgetHoldsADrain(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -76,6 +77,25 @@ func TestG4_MoveToNowhereIsGivenUp(t *testing.T) {
 	if t.Logf("%s stayed", moved.Name); before[moved.UID] != p.node(0) {
 		t.Error("another one was marked")
 	}
+}
+
+// A VPod with a hundred vreplicas on one adapter moves in well under a minute.
+func TestG6_DrainOfALargeVPodTakesSeconds(t *testing.T) {
+	t.Parallel()
+	p := sharedStage(t).newHeld(t, 100, "", "")
+	p.must(p.Cordon(t.Context(), p.node(0), true))
+	p.run("x", 100, "0/100")
+	p.must(p.Cordon(t.Context(), p.node(0), false))
+	w := p.witnessAll()
+	start := time.Now()
+	p.holdAt(1)
+	p.settled("x", "100")
+	took := time.Since(start)
+	t.Logf("100 vreplicas moved in %s", took)
+	if took > time.Minute {
+		t.Errorf("it took %s", took)
+	}
+	p.neverLess(w, "x", 100, 100, 10)
 }
 
 // All that the adapter limit allows are in use: those on the adapter that drains go at once, and only then another one may be
