@@ -65,7 +65,7 @@ func (o observation) balance(alive []*corev1.Pod) (p plan, missing int) {
 	spare := o.spare(stale)
 	switch excess := len(alive) - desired(o.vpod); {
 	case excess > spare:
-		return plan{remove: o.victims(o.dispensable(alive, excess-spare), excess-spare)}, 0
+		return plan{remove: o.surplus(alive, excess-spare)}, 0
 	case spare == 0:
 		return plan{}, max(0, -excess)
 	case excess >= 0:
@@ -75,6 +75,22 @@ func (o observation) balance(alive []*corev1.Pod) (p plan, missing int) {
 		p = o.sacrificeForQuota(alive, stale)
 	}
 	return p, max(0, desired(o.vpod)-len(alive))
+}
+
+// surplus picks n to remove. A VPod that shrinks loses the victims of its pool's choice. Else others were to take the place of
+// some that stay after all, or somebody made some by hand: what is published stays, because somebody is served by it.
+func (o observation) surplus(alive []*corev1.Pod, n int) []*corev1.Pod {
+	from := o.dispensable(alive, n)
+	if o.shrinks || o.pool == nil {
+		return o.victims(from, n)
+	}
+	isPlaced := func(pod *corev1.Pod) bool { return isAdmitted(pod) && o.nodes[pod.Spec.NodeName] != nil }
+	placed := filter(from, isPlaced)
+	unserved := slices.Concat(without(from, placed), o.unpublished(placed))
+	if len(unserved) < n {
+		return append(unserved, o.victims(without(from, unserved), n-len(unserved))...)
+	}
+	return o.victims(unserved, n)
 }
 
 // dispensable are those of which n may be removed. What is leaving is evicted instead, unless the VPod shrinks.

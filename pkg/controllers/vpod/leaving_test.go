@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
 
 // G6: what leaves an adapter that drains is served elsewhere before it goes.
@@ -215,6 +217,31 @@ func TestDecide_Move(t *testing.T) {
 			}
 			if got := decide(o).String(); got != tc.want {
 				t.Errorf("plan %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// A drain, or a move, is taken back when others serve already: they go, and who is published is not moved after all, which a
+// PodDisruptionBudget may have forbidden. A VPod that shrinks loses one where the most are.
+func TestDecide_G4_WhatIsPublishedStaysWhenAMoveIsTakenBack(t *testing.T) {
+	for name, tc := range map[string]struct {
+		shrinks bool
+		want    string
+	}{
+		"taken back": {want: "remove 4"},
+		"shrinking":  {shrinks: true, want: "remove 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := xVPod(4)
+			v.Status.Placements = []v1alpha1.Placement{{PodName: "s-0", VReplicas: 4}}
+			o := observed(v, adapterNodes("a-0", "a-1"), "0 @a-0", "1 @a-0", "2 @a-0", "3 @a-0", "4 @a-1")
+			o.shrinks = tc.shrinks
+			if got := decide(o).String(); got != tc.want {
+				t.Errorf("plan %q, want %q", got, tc.want)
+			}
+			if got := len(o.tally().placed); got != 4 {
+				t.Errorf("%d are published", got)
 			}
 		})
 	}

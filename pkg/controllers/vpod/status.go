@@ -43,21 +43,13 @@ func (o observation) tally() tally {
 	return t
 }
 
-// hidden picks n that are not published. While some are being replaced, these are the ones that are not published yet: the
-// others stay it until they are let go, and are not published again if they cannot be then.
+// hidden picks n that are not published. Unless the VPod shrinks, these are the ones that are not published yet: the others
+// stay it until they are let go, and are not published again if they cannot be then.
 func (o observation) hidden(placed []*corev1.Pod, n int) []*corev1.Pod {
-	if o.shrinks || !slices.ContainsFunc(placed, o.isStale) {
+	if o.shrinks {
 		return o.victims(placed, n)
 	}
-	published := map[string]int32{}
-	for _, placement := range o.vpod.Status.Placements {
-		published[placement.PodName] = placement.VReplicas
-	}
-	var isNew []*corev1.Pod
-	for _, pods := range byNode(placed) {
-		was := int(published[o.podName(ordinalOf(o.nodes[pods[0].Spec.NodeName]))])
-		isNew = append(isNew, pods[min(was, len(pods)):]...)
-	}
+	isNew := o.unpublished(placed)
 	if len(isNew) < n {
 		return append(isNew, o.victims(without(placed, isNew), n-len(isNew))...)
 	}
@@ -67,6 +59,20 @@ func (o observation) hidden(placed []*corev1.Pod, n int) []*corev1.Pod {
 			o.compareIndices(b, a))
 	})
 	return isNew[:n]
+}
+
+// unpublished are those of the placeholders on each adapter that are more than the status says.
+func (o observation) unpublished(placed []*corev1.Pod) []*corev1.Pod {
+	published := map[string]int32{}
+	for _, placement := range o.vpod.Status.Placements {
+		published[placement.PodName] = placement.VReplicas
+	}
+	var isNew []*corev1.Pod
+	for _, pods := range byNode(placed) {
+		was := int(published[o.podName(ordinalOf(o.nodes[pods[0].Spec.NodeName]))])
+		isNew = append(isNew, pods[min(was, len(pods)):]...)
+	}
+	return isNew
 }
 
 // status is what there is to publish. Conditions that stay as they were keep their times.
