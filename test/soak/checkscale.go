@@ -125,14 +125,49 @@ func (w *world) blocked(pool *v1alpha1.AdapterPool, adapters []*adapter, wanted 
 		return fmt.Sprintf("%s has %d, and below it is room for %d", top.podName(), len(top.bound), free)
 	}
 	for _, p := range top.bound {
-		switch vpod := w.vpods[owner(p)]; {
-		case vpod == nil:
+		vpod := w.vpods[owner(p)]
+		if vpod == nil {
 			return key(p) + " is nobody's"
-		case vpod.Spec.MaxAdapters != nil:
-			return key(vpod) + " may not use any adapter"
+		}
+		if vpod.Spec.MaxAdapters == nil {
+			continue
+		}
+		if leaving, room := w.roomWithin(vpod, kept); int64(len(top.bound)) > room { // Others there may come first.
+			return fmt.Sprintf("%s has %d on %s, and may use room for %d", key(vpod), leaving, top.podName(), room)
 		}
 	}
 	return ""
+}
+
+// roomWithin is how many vreplicas of a VPod are on the last of some adapters, and for how many there is room at least on
+// those of the others that its limit lets it use then, whichever these are.
+func (w *world) roomWithin(vpod *v1alpha1.VPod, adapters []*adapter) (leaving, room int64) {
+	c, last := w.crowd(), len(adapters)-1
+	var unused []int64
+	used := 0
+	for i, a := range adapters {
+		if a.node == nil {
+			continue
+		}
+		n, free := c.counts[key(vpod)][a.node.Name], max(0, capacity(a.node)-c.held[a.node.Name])
+		if a.node.Spec.Unschedulable {
+			free = 0
+		}
+		switch {
+		case i == last:
+			leaving = int64(n)
+		case n > 0:
+			used++
+			room += free
+		case free > 0:
+			unused = append(unused, free)
+		}
+	}
+	slices.Sort(unused)
+	for _, free := range unused[:min(len(unused), max(0, int(*vpod.Spec.MaxAdapters)-used))] {
+		room += free
+	}
+	return leaving, room
 }
 
 // forbids returns a budget that lets nothing go of what it covers, which is a vreplica among others.

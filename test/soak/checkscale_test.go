@@ -204,3 +204,24 @@ func TestCheckKnowsWhatWouldBeBetter(t *testing.T) {
 		})
 	}
 }
+
+// A limit keeps an adapter only where it leaves too little room.
+func TestCheckKnowsWhatALimitKeeps(t *testing.T) {
+	for name, tc := range map[string]struct {
+		limit, capacity int32
+		want            bool
+	}{
+		"room on the one that it uses": {1, 3, false},
+		"none there":                   {1, 2, true},
+		"any adapter":                  {9, 2, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := autoWorld()
+			w.limit(tc.limit)
+			w.setCapacity(tc.capacity)
+			if why := w.blocked(w.pools["p"], w.adapters(w.pools["p"]), 1); (why != "") != tc.want {
+				t.Errorf("blocked because of %q, want so: %t", why, tc.want)
+			}
+		})
+	}
+}

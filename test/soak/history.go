@@ -2,6 +2,7 @@ package soak
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +38,7 @@ type history struct {
 	// surges are the placeholders that were made in this step because others were to be moved. losses are the vreplicas that
 	// were taken from VPods for other reasons.
 	surges map[types.UID]bool
-	losses map[types.UID]int32
+	losses map[types.UID]loss
 	// nodeGone is since when virtual nodes are gone.
 	nodeGone map[string]time.Time
 	// limits are the most vreplicas that a node had room for in this step: what served before its capacity was lowered may
@@ -75,7 +76,7 @@ func newHistory() *history {
 		persons: map[string]bool{}, calm: map[types.UID]bool{}, expected: newExpected(), tally: tally{moved: map[string]int{}},
 		budgets: map[string]*policyv1.PodDisruptionBudget{}, scales: map[string]*scales{},
 		drained: map[string]time.Time{}, roomy: map[string]time.Time{}, unmarked: map[types.UID]time.Time{},
-		surges: map[types.UID]bool{}, losses: map[types.UID]int32{},
+		surges: map[types.UID]bool{}, losses: map[types.UID]loss{},
 	}
 }
 
@@ -132,7 +133,7 @@ func (h *history) settled() {
 	}
 	clear(h.reclassed)
 	clear(h.surges)
-	clear(h.losses)
+	maps.DeleteFunc(h.losses, func(_ types.UID, l loss) bool { return h.outages.last.Sub(l.at) > late })
 	clear(h.unmarked)
 	h.expected = newExpected()
 }
@@ -167,7 +168,7 @@ func (h *history) node(e event, n *corev1.Node) {
 		return
 	}
 	if e.gone || n.Labels[v1alpha1.LabelPool]+"-"+n.Labels[v1alpha1.LabelOrdinal] != n.Name {
-		h.unseats(n.Name)
+		h.unseats(n.Name, e.at)
 	}
 	if e.gone {
 		h.nodeGone[n.Name] = e.at

@@ -145,18 +145,24 @@ func (h *history) moved(e event, was *corev1.Pod) {
 	}
 }
 
+// loss is how many vreplicas were taken from a VPod, and when it was last.
+type loss struct {
+	vreplicas int32
+	at        time.Time
+}
+
 // loses notes that a vreplica was taken from its VPod, and not to be moved: from then on its status may place fewer.
-func (h *history) loses(p *corev1.Pod) {
+func (h *history) loses(p *corev1.Pod, at time.Time) {
 	if o := owner(p); o != "" {
-		h.losses[o]++
+		h.losses[o] = loss{h.losses[o].vreplicas + 1, at}
 	}
 }
 
 // unseats notes so of all that a node serves.
-func (h *history) unseats(node string) {
+func (h *history) unseats(node string, at time.Time) {
 	for _, p := range h.pods {
 		if isPlaceholder(p) && p.Spec.NodeName == node && isAlive(p) && isServed(p) {
-			h.loses(p)
+			h.loses(p, at)
 		}
 	}
 }
@@ -169,7 +175,8 @@ func (h *history) dips(e event, was, v *v1alpha1.VPod) {
 	if isAnother || dip <= 0 || h.expected.blind || h.expected.twoLead || h.reclassed[v.UID] || h.isOutdated(v) {
 		return
 	}
-	allowed := h.losses[v.UID]
+	lost := h.losses[v.UID]
+	allowed := lost.vreplicas
 	if leaving := h.leave(v, e.at); h.isConfined(v, e.at) {
 		allowed += int32(len(leaving))
 	}
@@ -177,7 +184,7 @@ func (h *history) dips(e event, was, v *v1alpha1.VPod) {
 		h.breach(e, "G4", "the status of %s places %d vreplicas after %d, and %d were taken from it",
 			key(v), placed(v), placed(was), allowed)
 	}
-	h.losses[v.UID] = max(0, h.losses[v.UID]-dip)
+	h.losses[v.UID] = loss{max(0, lost.vreplicas-dip), lost.at}
 }
 
 // placed is how many vreplicas the status of a VPod places.
@@ -188,8 +195,7 @@ func placed(v *v1alpha1.VPod) (sum int32) {
 	return sum
 }
 
-// stirs looks for movement while nobody does anything. Where an adapter is about to be taken for lost, or a drain is about to
-// be tried again, time alone is a reason.
+// stirs looks for movement while nobody does anything. Where an adapter is about to be taken for lost, time alone is a reason.
 func (h *history) stirs(e event) {
 	if !h.expected.rest || h.isWaitingForTime(e.at) {
 		return
@@ -218,10 +224,10 @@ func (h *history) isWaitingForTime(at time.Time) bool {
 			return true
 		}
 	}
-	for _, pool := range h.pools {
-		if conditionOf(pool.Status.Conditions, v1alpha1.ConditionScaled).Reason == v1alpha1.ReasonDrainBlocked {
-			return true
-		}
-	}
 	return false
+}
+
+// isBlocked says whether a pool would have fewer adapters if it could. It tries again from time to time.
+func isBlocked(pool *v1alpha1.AdapterPool) bool {
+	return conditionOf(pool.Status.Conditions, v1alpha1.ConditionScaled).Reason == v1alpha1.ReasonDrainBlocked
 }

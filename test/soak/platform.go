@@ -45,8 +45,12 @@ func (pool *poolPlan) scale() *action {
 	return patchAction(set, fmt.Sprintf("%s to %d", pool.name, pool.replicas), fmt.Sprintf(`{"spec":{"replicas":%d}}`, pool.replicas), "scale")
 }
 
-// replacePool deletes a StatefulSet without its pods, as one does to change what cannot be changed, and creates it again.
+// replacePool deletes a StatefulSet without its pods, as one does to change what cannot be changed, and creates it again. A
+// pod that is deleted on a host that is silent would be in the way of the next one: no StatefulSet adopts it.
 func (p *plan) replacePool() *action {
+	if p.count(isStopped) > 0 {
+		return nil
+	}
 	pool := p.pool()
 	set := pool.statefulSet()
 	return &action{text: pool.name, do: func(ctx context.Context, d *driver) (string, error) {

@@ -160,6 +160,11 @@ func (p *plan) rest() *action {
 		if err := d.look(ctx); err != nil {
 			return "it had not come to rest: " + err.Error(), nil
 		}
+		for _, pool := range d.witness.world().pools {
+			if isBlocked(pool) {
+				return "a drain is to be tried again", nil
+			}
+		}
 		d.witness.expect(func(x *expected) { x.rest = true })
 		return "", pass(ctx, quietFor)
 	}}

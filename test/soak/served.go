@@ -146,7 +146,7 @@ func (h *history) ends(e event, was *corev1.Pod) {
 	case isMove(why):
 		h.moved(e, was)
 	case why != notMoved:
-		h.loses(was)
+		h.loses(was, e.at)
 	}
 	if e.missed || why == "" && h.expected.blind {
 		h.unseen = append(h.unseen, end{e, was})
