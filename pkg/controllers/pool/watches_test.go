@@ -104,7 +104,6 @@ func TestWhichVPodChangesMatter(t *testing.T) {
 		"profile": {edit: func(v *v1alpha1.VPod) { v.Spec.SchedulerName = v1alpha1.SchedulerNameMaxFillUp }, want: true},
 		"leaving": {edit: func(v *v1alpha1.VPod) { v.DeletionTimestamp = &earlier }, want: true},
 		"refused": {
-			of: func(p *corev1.Pod) { p.Status.Conditions = nil },
 			edit: func(v *v1alpha1.VPod) {
 				v.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionScheduled, Reason: v1alpha1.ReasonCreationRefused}}
 			},
@@ -141,6 +140,7 @@ func TestWhichPodChangesMatter(t *testing.T) {
 	}{
 		"nothing": {edit: func(*corev1.Pod) {}},
 		"refused": {
+			of: func(p *corev1.Pod) { p.Status.Conditions = nil },
 			edit: func(p *corev1.Pod) {
 				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "full"}}
 			},
