@@ -55,7 +55,7 @@ test-unit: ## Run the unit tests, with the race detector.
 test-integration: tools build ## Run the tests on labs.
 	@# Built side by side, but run one after the other: each starts labs that keep all cores busy.
 	go test -run '^$$' ./test/... >/dev/null
-	go test -p 1 -timeout 30m ./test/...
+	go test -p 1 -timeout 45m ./test/...
 
 # SOAK_SEED reproduces a run, which prints its seed; without one it is the test's own.
 SOAK_DURATION ?= 30m
