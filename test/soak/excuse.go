@@ -23,7 +23,11 @@ func (h *history) excuse(e event, was *corev1.Pod) string {
 	case pool == nil || pool.DeletionTimestamp != nil:
 		return "pool deleted"
 	case now.Status.Phase != corev1.PodFailed:
-		return cmp.Or(h.wish(e, was), h.trouble(e, was, pool))
+		wish, trouble := h.wish(e, was), h.trouble(e, was, pool)
+		if wish == notMoved {
+			return cmp.Or(trouble, wish)
+		}
+		return cmp.Or(wish, trouble)
 	case now.Status.Reason == v1alpha1.PodOutOfVReplicas && h.served(was.Spec.NodeName) > h.room(pool, was.Spec.NodeName):
 		return "capacity lowered"
 	}
@@ -41,7 +45,8 @@ func (h *history) wish(e event, was *corev1.Pod) string {
 		return "VPod deleted"
 	}
 	isOneTooMany, isOutdated := h.alive(was) > wants(vpod), was.Spec.PriorityClassName != vpod.Spec.PriorityClassName
-	isReplaced := h.serve(was) > wants(vpod)
+	// Of those that were to take the place of others, some may just have been lost, which nobody knew.
+	isReplaced := h.serve(was)+h.lost(vpod, e.at) > wants(vpod)
 	switch leaving := h.leaving(was, e.at); {
 	case isReplaced && !h.isLeaving(was) && h.isSurge(was):
 		return notMoved

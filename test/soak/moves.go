@@ -158,6 +158,14 @@ func (h *history) loses(p *corev1.Pod, at time.Time) {
 	}
 }
 
+// lost is how many that were.
+func (h *history) lost(vpod *v1alpha1.VPod, at time.Time) int32 {
+	if l := h.losses[vpod.UID]; at.Sub(l.at) <= late {
+		return l.vreplicas
+	}
+	return 0
+}
+
 // unseats notes so of all that a node serves.
 func (h *history) unseats(node string, at time.Time) {
 	for _, p := range h.pods {
@@ -175,8 +183,7 @@ func (h *history) dips(e event, was, v *v1alpha1.VPod) {
 	if isAnother || dip <= 0 || h.expected.blind || h.expected.twoLead || h.reclassed[v.UID] || h.isOutdated(v) {
 		return
 	}
-	lost := h.losses[v.UID]
-	allowed := lost.vreplicas
+	allowed := h.losses[v.UID].vreplicas
 	if leaving := h.leave(v, e.at); h.isConfined(v, e.at) {
 		allowed += int32(len(leaving))
 	}
@@ -184,7 +191,7 @@ func (h *history) dips(e event, was, v *v1alpha1.VPod) {
 		h.breach(e, "G4", "the status of %s places %d vreplicas after %d, and %d were taken from it",
 			key(v), placed(v), placed(was), allowed)
 	}
-	h.losses[v.UID] = loss{max(0, lost.vreplicas-dip), lost.at}
+	h.losses[v.UID] = loss{max(0, h.losses[v.UID].vreplicas-dip), h.losses[v.UID].at}
 }
 
 // placed is how many vreplicas the status of a VPod places.

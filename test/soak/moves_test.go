@@ -79,6 +79,12 @@ func TestHistoryExplainsMoves(t *testing.T) {
 		"not moved after all": {func(c *chapter) {
 			c.drains().replaced().event(event{object: autoPool(1, 2)}).later(9).removes(testPlaceholder(3, "p-0"))
 		}, "not moved after all"},
+		"drained, and what took its place is just lost": {func(c *chapter) {
+			c.drains().replaced()
+			c.expected.pods["x-vreplica-3"] = true
+			c.removes(testPlaceholder(3, "p-0")).removes(one)
+			delete(c.tally.moved, "by hand")
+		}, "drained"},
 		"no other adapter may be used": {func(c *chapter) {
 			c.event(event{object: limited(2)}).event(event{object: others("p-0")}).drains().removes(one)
 		}, "drained, at its limit"},
@@ -176,6 +182,14 @@ func TestHistoryLetsMovesHappen(t *testing.T) {
 			c.event(event{object: unready(1)}).later(7)
 			c.expected.rest = true
 			c.later(3).removes(one)
+		},
+		"what was to take a place is preempted": func(c *chapter) {
+			c.event(event{object: places(testVPod(3), "set-0", 3)}).drains().replaced()
+			high := testPlaceholder(9, "")
+			high.OwnerReferences, high.Spec.Priority = nil, new(int32(100))
+			surge := preempted(testPlaceholder(3, "p-0"))
+			c.event(event{object: high}).event(event{object: surge}).removes(surge)
+			c.event(event{object: places(testVPod(3), "set-0", 2)})
 		},
 		"one that is not ready, whatever its budget": func(c *chapter) {
 			sick := testPlaceholder(1, "p-1")
