@@ -122,14 +122,33 @@ func checkShape(f *findings, vpod *v1alpha1.VPod, p *corev1.Pod) {
 }
 
 // checkClass looks for placeholders of a former PriorityClass. Those that are placed are replaced one by one, and where one
-// finds no room, the others stay.
+// finds no room, nor would find any if one of the others went, these stay.
 func (w *world) checkClass(f *findings, vpod *v1alpha1.VPod, p *corev1.Pod) {
 	mayWait := p.Spec.NodeName != "" && slices.ContainsFunc(w.pods, func(o *corev1.Pod) bool {
 		return owner(o) == vpod.UID && isAlive(o) && o.Spec.NodeName == ""
 	})
-	if p.Spec.PriorityClassName != vpod.Spec.PriorityClassName && !mayWait {
+	if p.Spec.PriorityClassName != vpod.Spec.PriorityClassName && !mayWait && (p.Spec.NodeName == "" || w.hasRoomToReplace(vpod, p)) {
 		f.add("placeholders", "%s has the class %q, its VPod %q", key(p), p.Spec.PriorityClassName, vpod.Spec.PriorityClassName)
 	}
+}
+
+// hasRoomToReplace says whether one more of a VPod's vreplicas would find room, or would if one of its former class went.
+func (w *world) hasRoomToReplace(vpod *v1alpha1.VPod, p *corev1.Pod) bool {
+	c := w.crowd()
+	for _, n := range w.nodes {
+		if strings.HasPrefix(c.eligible(p, n), "has room") {
+			return true
+		}
+		if n.Labels[v1alpha1.LabelPool] != p.Labels[v1alpha1.LabelPool] || n.Spec.Unschedulable || !tolerated(p, n) {
+			continue
+		}
+		if slices.ContainsFunc(w.pods, func(o *corev1.Pod) bool {
+			return owner(o) == vpod.UID && isAlive(o) && o.Spec.NodeName == n.Name && o.Spec.PriorityClassName != vpod.Spec.PriorityClassName
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkServed looks at a placeholder that has an adapter.
