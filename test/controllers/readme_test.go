@@ -19,7 +19,7 @@ import (
 func TestREADME(t *testing.T) {
 	t.Parallel()
 	s := ownStage(t)
-	install := regexp.MustCompile(`(?m)^kubectl (?:apply|-n vpod-system set image) .*$`).FindAllString(labtest.README(t), -1)
+	install := regexp.MustCompile(`(?m)^kubectl (?:apply -k manifests/default|-n vpod-system set image .*)$`).FindAllString(labtest.README(t), -1)
 	if len(install) != 3 {
 		t.Fatalf("the README installs with %q, want three commands of kubectl", install)
 	}

@@ -69,6 +69,7 @@ func (o observation) unpublished(placed []*corev1.Pod) []*corev1.Pod {
 	}
 	var isNew []*corev1.Pod
 	for _, pods := range byNode(placed) {
+		slices.SortFunc(pods, o.compareIndices) // As victims go: those with the highest index first, whoever leads.
 		was := int(published[o.podName(ordinalOf(o.nodes[pods[0].Spec.NodeName]))])
 		isNew = append(isNew, pods[min(was, len(pods)):]...)
 	}
