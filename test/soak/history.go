@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -144,15 +145,23 @@ func (h *history) breach(e event, promise, format string, args ...any) {
 
 // foreignPod looks for what nobody of ours may have written.
 func (h *history) foreignPod(e event, p *corev1.Pod) {
+	was := h.pods[p.UID]
 	if h.pods[p.UID] = p; e.gone {
 		delete(h.pods, p.UID)
 	}
 	if who := ourManager(p); who != "" {
 		h.breach(e, "G8", "%s wrote pod %s, which is no placeholder", who, key(p))
 	}
-	if h.calm[p.UID] {
+	if h.calm[p.UID] && (e.gone || isTouched(was, p)) {
 		h.breach(e, "G8", "bystander %s was touched by one of %v, gone: %t", key(p), managers(p), e.gone)
 	}
+}
+
+// isTouched says whether a pod was changed in more than what its kubelet says of it: where the machine of a run is too busy,
+// a host may seem to be silent for a moment.
+func isTouched(was, is *corev1.Pod) bool {
+	return !is.DeletionTimestamp.Equal(was.DeletionTimestamp) || isFinished(is) || !apiequality.Semantic.DeepEqual(was.Spec, is.Spec) ||
+		!maps.Equal(was.Labels, is.Labels) || !maps.Equal(was.Annotations, is.Annotations)
 }
 
 // node follows what a virtual node offers, and who cordoned it.

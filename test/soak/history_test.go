@@ -201,7 +201,10 @@ func TestHistoryFindsEachBreach(t *testing.T) {
 		"real node written": {func(c *chapter) { c.event(event{object: writtenBy(lab.Host("h-0", "z"), "vpod-controller")}) }, `G8: real node h-0 was written by "vpod-controller"`},
 		"real node deleted": {func(c *chapter) { c.removes(lab.Host("h-0", "z")) }, "G8: real node h-0 was written"},
 		"adapter written":   {func(c *chapter) { c.event(event{object: writtenBy(testAdapter(0), "vpod-scheduler")}) }, "G8: vpod-scheduler wrote pod s/set-0"},
-		"bystander touched": {func(c *chapter) { c.event(event{object: bystander()}).settled(); c.event(event{object: bystander()}) }, "G8: bystander bystanders/plain was touched"},
+		"bystander touched": {func(c *chapter) {
+			c.event(event{object: bystander()}).settled()
+			c.event(event{object: labelled(bystander())})
+		}, "G8: bystander bystanders/plain was touched"},
 		"bystander deleted": {func(c *chapter) { c.event(event{object: bystander()}).settled(); c.removes(bystander()) }, "G8: bystander bystanders/plain was touched"},
 		"more than was asked": {func(c *chapter) {
 			c.event(event{object: places(asksFor(3), "set-0", 4)}).event(event{object: places(observed(asksFor(3)), "set-0", 4)})
@@ -220,6 +223,8 @@ func TestHistoryFindsEachBreach(t *testing.T) {
 		})
 	}
 }
+
+func labelled(p *corev1.Pod) *corev1.Pod { p.Labels = map[string]string{"touched": ""}; return p }
 
 func bystander() *corev1.Pod {
 	p := plainPod("h-0")
@@ -250,6 +255,12 @@ func TestHistoryLets(t *testing.T) {
 		},
 		"a cordon that says why": func(c *chapter) {
 			c.event(event{object: cordoned(v1alpha1.CordonMarked)}).event(event{object: testNode(1)})
+		},
+		"a bystander whose host seems to be silent": func(c *chapter) {
+			silent := bystander()
+			silent.Status = runs(false)
+			c.event(event{object: bystander()}).settled()
+			c.event(event{object: silent})
 		},
 		"one more while they are replaced": func(c *chapter) {
 			v := asksFor(3)
