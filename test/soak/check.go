@@ -48,31 +48,6 @@ func check(w *world) findings {
 	return f
 }
 
-// checkSurroundings says what others than the programs under test have not finished yet.
-func (w *world) checkSurroundings(f *findings) {
-	for _, s := range w.sets {
-		if s.Status.ObservedGeneration != s.Generation || s.Status.Replicas < *s.Spec.Replicas {
-			f.add("lab", "StatefulSet %s has %d of %d pods", key(s), s.Status.Replicas, *s.Spec.Replicas)
-		}
-	}
-	for _, p := range w.pods {
-		if isPlaceholder(p) {
-			continue
-		}
-		host := w.nodes[p.Spec.NodeName]
-		switch {
-		case host == nil && podCondition(p, corev1.PodScheduled) == nil:
-			f.add("lab", "pod %s waits for kube-scheduler", key(p))
-		case isNodeReady(host) && p.DeletionTimestamp != nil:
-			f.add("lab", "pod %s on a host that is ready is not gone", key(p))
-		case isNodeReady(host) && p.Status.Phase != corev1.PodRunning:
-			f.add("lab", "pod %s on a host that is ready does not run", key(p))
-		case host != nil && isVirtual(host):
-			f.add("G8", "pod %s, which is no placeholder, is on virtual node %s", key(p), host.Name)
-		}
-	}
-}
-
 // checkPlaceholders looks at each placeholder by itself.
 func (w *world) checkPlaceholders(f *findings) {
 	for _, p := range w.pods {

@@ -105,6 +105,7 @@ func TestCheckFindsEachBreach(t *testing.T) {
 		"pool says it is ready":        {func(w *world) { w.restarts("set-1", time.Second); w.pools["p"].Status.Conditions[0].Status = "True" }, "status: pool p: condition Ready"},
 		"pool does not say why":        {func(w *world) { w.pools["p"].Status.Conditions[0].Message = "" }, "G9: pool p does not say why"},
 		"StatefulSet not done":         {func(w *world) { w.sets["s/set"].Status.Replicas = 1 }, "lab: StatefulSet s/set has 1 of 2 pods"},
+		"StatefulSet in the way":       {func(w *world) { w.sets["s/set"].Status.Replicas = 1; w.sets["s/set"].UID = "new" }, "lab: StatefulSet s/set has 1 of 2 pods; set-0 belongs to ["},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := testWorld()
