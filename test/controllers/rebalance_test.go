@@ -91,7 +91,7 @@ func (p *pool) isEven(name, want string) {
 func TestRebalance_WhatPiledUpIsEvenedOut(t *testing.T) {
 	t.Parallel()
 	p := sharedStage(t).newPool(t, 10, "z1", "z1")
-	p.rebalance(v1alpha1.RebalanceOn, 6000)
+	p.rebalance(v1alpha1.RebalanceOn, 60)
 	p.run("x", 20, "10/10")
 	w, marks := p.witnessAll(), p.marks()
 	p.addHost("z1")
@@ -126,7 +126,7 @@ func TestRebalance_OverZones(t *testing.T) {
 	p.addHost("z2")
 	p.must(p.ScaleAdapters(t.Context(), p.set, 3))
 	w := p.witnessAll()
-	p.rebalance(v1alpha1.RebalanceOn, 6000)
+	p.rebalance(v1alpha1.RebalanceOn, 60)
 	p.isEven("x", "1/1/2")
 	p.neverLess(w, "x", 4, 4, 1)
 }
@@ -141,7 +141,7 @@ func TestRebalance_PacksWhatPacks(t *testing.T) {
 	p.scale("y", 0)
 	p.settled("y", "0/0")
 	w := p.witnessAll()
-	p.rebalance(v1alpha1.RebalanceOn, 6000)
+	p.rebalance(v1alpha1.RebalanceOn, 60)
 	p.isEven("x", "4/0")
 	p.neverLess(w, "x", 4, 4, 1)
 }
@@ -172,7 +172,7 @@ func TestRebalance_OffMovesNothing(t *testing.T) {
 	p := sharedStage(t).pileUp(t, 2, map[string]int32{"x": 4})
 	p.run("y", 6, "3/3")
 	before := p.uids("x")
-	p.rebalance(v1alpha1.RebalanceOff, 6000)
+	p.rebalance(v1alpha1.RebalanceOff, 60)
 	p.must(p.Cordon(t.Context(), p.node(1), true)) // Its replacement finds no room, and it stays until it is called off.
 	p.scale("y", 10)
 	p.settled("y", "6/3+1")
@@ -191,7 +191,7 @@ func TestRebalance_BudgetsHold(t *testing.T) {
 	p.budget("x", nothing())
 	before := p.uids("x")
 	w := p.witnessAll()
-	p.rebalance(v1alpha1.RebalanceOn, 6000)
+	p.rebalance(v1alpha1.RebalanceOn, 60)
 	p.event("x", corev1.EventTypeWarning, v1alpha1.EventNotRebalanced)
 	p.isEven("y", "2/2")
 	p.isEven("x", "4/0")
@@ -204,7 +204,7 @@ func TestRebalance_GoesOnAfterAKill(t *testing.T) {
 	s := ownStage(t)
 	p := s.pileUp(t, 2, map[string]int32{"x": 10})
 	w, marks := p.witnessAll(), p.marks()
-	p.rebalance(v1alpha1.RebalanceOn, 6000)
+	p.rebalance(v1alpha1.RebalanceOn, 60)
 	for range 2 {
 		seen := len(marks())
 		p.eventually("another move has begun", func(context.Context) error {

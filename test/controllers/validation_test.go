@@ -28,7 +28,7 @@ spec:
     scaleDownDelay: 0s
     scaleUpUnit: Zones
   descheduling:
-    rebalance: {mode: "On", evictionsPerMinute: 6000}
+    rebalance: {mode: "On", evictionsPerMinute: 60}
     priorities:
       - {name: RemoveWithAvailabilityZonePriority, weight: 100000000}
       - {name: RemoveWithAvailabilityNodePriority, weight: 101}
@@ -106,8 +106,8 @@ var wrongPools = map[string]wrong{
 	"a negative delay":          {"scaleDownDelay: 0s", "scaleDownDelay: -1s", autoscaling + ".scaleDownDelay" + invalid, "a duration that is not negative"},
 	"an unknown unit":           {"scaleUpUnit: Zones", "scaleUpUnit: Racks", autoscaling + ".scaleUpUnit" + unsupported + `"Racks"`, `"None", "Zones", "Nodes"`},
 	"an unknown rebalancing":    {`mode: "On"`, "mode: Always", rebalance + ".mode" + unsupported + `"Always"`, `"Off", "On"`},
-	"no evictions":              {"evictionsPerMinute: 6000", "evictionsPerMinute: 0", rebalance + ".evictionsPerMinute" + invalid + "0", min1},
-	"too many evictions":        {"evictionsPerMinute: 6000", "evictionsPerMinute: 6001", rebalance + ".evictionsPerMinute" + invalid, "less than or equal to 6000"},
+	"no evictions":              {"evictionsPerMinute: 60", "evictionsPerMinute: 0", rebalance + ".evictionsPerMinute" + invalid + "0", min1},
+	"too many evictions":        {"evictionsPerMinute: 60", "evictionsPerMinute: 61", rebalance + ".evictionsPerMinute" + invalid, "less than or equal to 60"},
 	"an unknown field":          {"capacity: 10", "capacity: 10\n  capasity: 10", `unknown field "spec.capasity"`, ""},
 	"an unknown field below":    {"name: dispatcher", "name: dispatcher, kind: x", `unknown field "spec.statefulSetRef.kind"`, ""},
 }

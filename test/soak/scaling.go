@@ -59,7 +59,7 @@ func rebalance(on bool) *v1alpha1.Descheduling {
 	if on {
 		mode = v1alpha1.RebalanceOn
 	}
-	return &v1alpha1.Descheduling{Rebalance: &v1alpha1.Rebalance{Mode: mode, EvictionsPerMinute: new(int32(1200))}}
+	return &v1alpha1.Descheduling{Rebalance: &v1alpha1.Rebalance{Mode: mode, EvictionsPerMinute: new(int32(60))}}
 }
 
 // respec writes a part of the pool's spec.

@@ -167,11 +167,11 @@ type Rebalance struct {
 	// +default="Off"
 	Mode RebalanceMode `json:"mode,omitempty"`
 
-	// The most vreplicas of the pool that are moved in a minute. The VPods take turns.
+	// The most vreplicas of the pool that are moved in a minute, one after the other. The VPods take turns.
 	// +optional
 	// +default=6
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=6000
+	// +kubebuilder:validation:Maximum=60
 	EvictionsPerMinute *int32 `json:"evictionsPerMinute,omitempty"`
 }
 
