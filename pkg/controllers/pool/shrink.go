@@ -75,11 +75,8 @@ func (s state) tenants() []placement.Tenant {
 	return tenants
 }
 
-// rulesOf are those of the profile that places the vreplicas of a VPod. Of a profile that did not ship with the scheduler
-// nothing is known; it is taken for one that spreads.
+// rulesOf are those that place the vreplicas of a VPod.
 func rulesOf(vpod *v1alpha1.VPod) placement.Rules {
-	if vpod.Spec.SchedulerName == v1alpha1.SchedulerNameMaxFillUp {
-		return placement.MaxFillUp
-	}
-	return placement.Availability
+	rules, _ := adapter.RulesOf(vpod)
+	return rules
 }

@@ -24,14 +24,6 @@ type plan struct {
 	after time.Duration
 }
 
-// profiles are the rules that are known. What others there are, nobody here can tell, and a VPod that names one is left
-// alone.
-var profiles = map[string]placement.Rules{
-	"":                              placement.Availability, // stored before there was a default
-	v1alpha1.SchedulerName:          placement.Availability,
-	v1alpha1.SchedulerNameMaxFillUp: placement.MaxFillUp,
-}
-
 // decide is everything that this controller knows about its job. It depends on nothing but its arguments, and returns what
 // to remember.
 func decide(s state, m memory, now time.Time) (plan, memory) {
@@ -110,9 +102,10 @@ func (v view) next(m memory, now time.Time) (next *move, wait time.Duration) {
 // A vreplica on an adapter that is not ready may move before long, and changes then what is even. So the VPods that have
 // some there are left alone until it is ready or lost, but only they: one adapter that never becomes ready is no reason to
 // leave all others uneven. For the same reason nothing is moved to one that is not ready, where the scheduler would put it,
-// nor to one that the pool is not going to keep.
+// nor to one that the pool is not going to keep. A VPod that is placed by somebody's own profile is left alone: by what rules,
+// nobody here can tell.
 func (v view) better(vpod *v1alpha1.VPod) *move {
-	rules, known := profiles[vpod.Spec.SchedulerName]
+	rules, known := adapter.RulesOf(vpod)
 	if !known || vpod.DeletionTimestamp != nil || !v.isSettled(vpod) || !v.isAllReady(vpod) {
 		return nil
 	}

@@ -100,22 +100,15 @@ func (o observation) fits(leaving []*corev1.Pod) bool {
 	}
 	request.Open = func(slot int) bool { return isUsable[pool.At(slot).Name] }
 	tally := pool.Tally(request)
+	rules, _ := adapter.RulesOf(o.vpod)
 	for range leaving {
-		slot, found := tally.Choose(rulesOf(o.vpod))
+		slot, found := tally.Choose(rules)
 		if !found {
 			return false
 		}
 		tally.Add(slot, request.Size, 1)
 	}
 	return true
-}
-
-// rulesOf are those that new vreplicas of a VPod are placed by. Of a profile of somebody's own, nothing is known.
-func rulesOf(vpod *v1alpha1.VPod) placement.Rules {
-	if schedulerName(vpod) == v1alpha1.SchedulerNameMaxFillUp {
-		return placement.MaxFillUp
-	}
-	return placement.Availability
 }
 
 func capacityOf(node *corev1.Node) int64 {
