@@ -1,14 +1,21 @@
 package pool
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 	"vpod.dev/vpod-scheduler/pkg/placement"
 	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
+
+// silence is how old a placeholder is that counts though the controller of its VPod has not said that it knows the spec. It
+// creates placeholders for no longer than a plan may be carried out, and publishes then.
+const silence = 2 * retry.PlanLife
 
 // census is who has, and who wants, how much of a pool.
 type census struct {
@@ -31,8 +38,9 @@ type tenancy struct {
 	// limit is the most adapters that it may use; 0 is no limit.
 	limit int
 	// alive is the number of vreplicas that there are, unbound that of those without an adapter, and waiting that of those
-	// among them which wait for room. One that is being deleted is nobody's any more.
-	alive, unbound, waiting int64
+	// among them which wait for room. young are those for which the controller of the VPod may not have published anything
+	// yet. One that is being deleted is nobody's any more.
+	alive, unbound, waiting, young int64
 }
 
 // count takes the census.
@@ -68,7 +76,7 @@ func (s state) count() census {
 			}
 		}
 		if pod.DeletionTimestamp == nil {
-			c.tenant(pod, vpod).add(pod)
+			c.tenant(pod, vpod).add(pod, s.now)
 		}
 	}
 	return c
@@ -89,8 +97,11 @@ func (c census) tenant(pod *corev1.Pod, vpod *v1alpha1.VPod) *tenancy {
 	return c.others[id]
 }
 
-func (t *tenancy) add(pod *corev1.Pod) {
+func (t *tenancy) add(pod *corev1.Pod, now time.Time) {
 	t.alive++
+	if now.Sub(pod.CreationTimestamp.Time) < silence {
+		t.young++
+	}
 	if pod.Spec.NodeName != "" {
 		return
 	}
@@ -103,7 +114,8 @@ func (t *tenancy) add(pod *corev1.Pod) {
 // wanted is how many vreplicas a vpod wants on adapters. Of placeholders that no VPod controls, only those that wait: what
 // the others take of their adapters is no room for anybody else. Of a VPod whose placeholders the API server refuses, such
 // as for a ResourceQuota, only those that there are: nobody knows how many more it would let it have, and once it does, they
-// count.
+// count. While that is not known yet, none are counted in advance, and those that its controller is just creating neither,
+// so that a leap is one write.
 func (t *tenancy) wanted() int64 {
 	switch {
 	case t.vpod == nil:
@@ -115,7 +127,26 @@ func (t *tenancy) wanted() int64 {
 	if isRefused(t.vpod) {
 		return min(desired, t.alive)
 	}
-	return desired
+	return max(seen(t.vpod), min(desired, t.alive-t.young))
+}
+
+// isBeingMade says whether placeholders of a VPod are not counted that will be if its controller remains silent.
+func (t *tenancy) isBeingMade() bool {
+	return t.vpod != nil && t.vpod.Status.ObservedGeneration != t.vpod.Generation && t.young > 0
+}
+
+// seen is how many vreplicas a VPod asks for, as far as its controller knows. By then it has asked the API server for the
+// placeholders, or the first of them.
+func seen(vpod *v1alpha1.VPod) int64 {
+	desired := int64(adapter.DesiredReplicas(vpod))
+	switch before := vpod.Status.DesiredReplicas; {
+	case vpod.Status.ObservedGeneration == vpod.Generation:
+		return desired
+	case before == nil:
+		return 0
+	default:
+		return min(desired, int64(*before))
+	}
 }
 
 // lacking is how many of those that wait for room are not to take the place of one that is placed.

@@ -16,7 +16,7 @@ import (
 
 // observe reads what there is of a pool.
 func (r *reconciler) observe(ctx context.Context, pool *v1alpha1.AdapterPool) (state, error) {
-	s := state{pool: pool}
+	s := state{now: r.clock.Now(), pool: pool}
 	var err error
 	if s.holder, err = informers.Holder(ctx, r.client, pool.Spec.StatefulSetRef); err != nil {
 		return s, err

@@ -114,6 +114,24 @@ func TestSize(t *testing.T) {
 		"refused by a ResourceQuota: those that there are": {
 			s: scaledPool(1).vpod("x", 50, 2, 10).change(refused), want: "2: 12 vreplicas wanted, 10 per adapter", waiting: 2, lacking: 2,
 		},
+		"beyond what its controller has seen, nothing": {
+			s: scaledPool(1).vpod("x", 100, 0, 5).change(unseen(new(int32(5)))), want: "1: 5 vreplicas wanted, 10 per adapter",
+		},
+		"nor of a VPod that is new": {
+			s:    scaledPool(1).vpod("x", 100, 5).change(unseen(nil)),
+			want: "1: 0 vreplicas wanted, 10 per adapter; needed 0, minReplicas is 1", waiting: 5,
+		},
+		"fewer at once": {
+			s: scaledPool(2).vpod("x", 5, 0, 6, 6).change(unseen(new(int32(12)))), want: "1: 5 vreplicas wanted, 10 per adapter",
+		},
+		"with a controller that is silent, those that there are": {
+			s: scaledPool(1).vpod("x", 100, 5, 10).change(unseen(new(int32(5)))).change(func(s *situation) {
+				for _, pod := range s.placeholders {
+					pod.CreationTimestamp.Time = now.Add(-silence)
+				}
+			}),
+			want: "2: 15 vreplicas wanted, 10 per adapter", waiting: 5, lacking: 5,
+		},
 		"nobody tries to place them": {
 			s: scaledPool(3).vpod("x", 25, 5, 10, 10).change(func(s *situation) {
 				for _, pod := range s.placeholders {
@@ -152,6 +170,18 @@ func TestSize(t *testing.T) {
 				t.Errorf("size is %s, %d wait, %d of them lack; want %s, %d, %d", got, v.waiting, v.lacking, tc.want, tc.waiting, tc.lacking)
 			}
 		})
+	}
+}
+
+// unseen has the controller of the last VPod not know its spec yet, and before that publish so many that were asked for.
+func unseen(before *int32) func(*situation) {
+	return func(s *situation) { s.lastVPod().Generation, s.lastVPod().Status.DesiredReplicas = 2, before }
+}
+
+func TestPlaceholdersOfASpecThatIsNotSeenYetAreLookedAtAgain(t *testing.T) {
+	s := scaledPool(1).vpod("x", 100, 5).change(unseen(nil))
+	if d, _ := decide(s.view(s.count(), testPatience), memory{}, now); d.after != silence {
+		t.Errorf("look again after %s, want %s", d.after, silence)
 	}
 }
 

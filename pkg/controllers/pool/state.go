@@ -4,6 +4,7 @@ package pool
 
 import (
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,8 @@ import (
 
 // state is all that is known of a pool. Nothing in it is changed; it may be shared with the cache.
 type state struct {
+	// now is when it was read.
+	now  time.Time
 	pool *v1alpha1.AdapterPool
 	// holder has the StatefulSet that the pool refers to: this pool, or another.
 	holder *v1alpha1.AdapterPool

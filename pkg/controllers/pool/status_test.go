@@ -36,7 +36,7 @@ func settled(n int) *situation {
 			StatefulSetRef: v1alpha1.StatefulSetReference{Namespace: "ns", Name: "dispatcher"}, Capacity: 10,
 		},
 	}
-	s := &situation{state{pool: pool, holder: pool, set: &appsv1.StatefulSet{
+	s := &situation{state{now: now, pool: pool, holder: pool, set: &appsv1.StatefulSet{
 		Spec: appsv1.StatefulSetSpec{PodManagementPolicy: appsv1.ParallelPodManagement},
 	}}}
 	for i := range n {

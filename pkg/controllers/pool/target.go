@@ -33,6 +33,8 @@ type view struct {
 	// waiting is how many vreplicas wait for room that more adapters could give them. lacking is how many of them are not
 	// about to take the place of others.
 	waiting, lacking int64
+	// again is after how long something else may count, even if nothing happens until then; 0 is never.
+	again time.Duration
 	// adapters are those of the StatefulSet, by ordinal.
 	adapters []occupancy
 	// shrink says how far the pool can be drained from above: to the number of adapters that is returned, not below lowest.

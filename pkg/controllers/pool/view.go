@@ -32,6 +32,9 @@ func (s state) view(c census, patience time.Duration) view {
 			v.waiting += t.waiting
 			v.lacking += t.lacking()
 		}
+		if t.isBeingMade() {
+			v.again = silence
+		}
 	}
 	for i, m := range s.members {
 		v.adapters = append(v.adapters, occupancy{

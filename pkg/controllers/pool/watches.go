@@ -152,9 +152,10 @@ func realNodeMatters(was, is *corev1.Node) bool {
 
 func sameTaint(a, b corev1.Taint) bool { return a.MatchTaint(&b) && a.Value == b.Value }
 
-// vpodMatters leaves out what is published of a VPod, except that no more placeholders can be made for it.
+// vpodMatters leaves out what is published of a VPod, except that its controller knows how many it asks for, and that no
+// more placeholders can be made for it.
 func vpodMatters(was, is *v1alpha1.VPod) bool {
-	return adapter.DesiredReplicas(was) != adapter.DesiredReplicas(is) || limitOf(was) != limitOf(is) ||
+	return seen(was) != seen(is) || limitOf(was) != limitOf(is) ||
 		isRefused(was) != isRefused(is) || rulesOf(was) != rulesOf(is) ||
 		(was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil)
 }

@@ -91,12 +91,27 @@ func TestWhichChangesOfRealNodesMatter(t *testing.T) {
 
 func TestWhichVPodChangesMatter(t *testing.T) {
 	for name, tc := range map[string]struct {
-		edit func(*v1alpha1.VPod)
-		want bool
+		of, edit func(*v1alpha1.VPod)
+		want     bool
 	}{
 		"nothing":   {edit: func(*v1alpha1.VPod) {}},
 		"published": {edit: func(v *v1alpha1.VPod) { v.Status.ScheduledReplicas = 3 }},
 		"replicas":  {edit: func(v *v1alpha1.VPod) { v.Spec.Replicas = new(int32(9)) }, want: true},
+		"more than its controller has seen": {
+			edit: func(v *v1alpha1.VPod) {
+				v.Spec.Replicas, v.Generation, v.Status.DesiredReplicas = new(int32(9)), 2, new(int32(3))
+			},
+		},
+		"fewer than its controller has seen": {
+			edit: func(v *v1alpha1.VPod) {
+				v.Spec.Replicas, v.Generation, v.Status.DesiredReplicas = new(int32(1)), 2, new(int32(3))
+			},
+			want: true,
+		},
+		"its controller has seen more": {
+			of:   func(v *v1alpha1.VPod) { v.Generation = 2 },
+			edit: func(v *v1alpha1.VPod) { v.Status.ObservedGeneration, v.Status.DesiredReplicas = 2, new(int32(3)) }, want: true,
+		},
 		"replicas that the manifest leaves out": {
 			edit: func(v *v1alpha1.VPod) { v.Spec.Replicas, v.Status.DesiredReplicas = nil, new(int32(3)) },
 		},
@@ -117,6 +132,9 @@ func TestWhichVPodChangesMatter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			was := scaledPool(1).vpod("x", 3, 0).lastVPod()
+			if tc.of != nil {
+				tc.of(was)
+			}
 			is := was.DeepCopy()
 			tc.edit(is)
 			if got := vpodMatters(was, is); got != tc.want {
