@@ -1,7 +1,6 @@
 package node
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -11,16 +10,13 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
+	"vpod.dev/vpod-scheduler/pkg/controllers/watches"
 )
 
 // workers is how many virtual nodes are seen to at once.
@@ -57,38 +53,14 @@ func Add(mgr ctrl.Manager, c Config) error {
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("node").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: retry.Limiter()}).
-		Watches(&corev1.Node{}, requests(m.ofNode), builder.WithPredicates(changes(nodeMatters))).
-		Watches(&corev1.Pod{}, requests(ofPlaceholder), builder.WithPredicates(changes(placeholderMatters))).
-		Watches(&v1alpha1.AdapterPool{}, requests(m.ofPool), builder.WithPredicates(changes(poolMatters))).
-		Watches(&appsv1.StatefulSet{}, requests(m.ofStatefulSet), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WatchesRawSource(source.Kind(c.AdapterPods.GetCache(), &corev1.Pod{},
-			handler.TypedEnqueueRequestsFromMapFunc(
-				func(ctx context.Context, pod *corev1.Pod) []reconcile.Request { return named(m.ofAdapterPod(ctx, pod)) }),
-			predicate.TypedFuncs[*corev1.Pod]{UpdateFunc: adapterPodMatters},
-		)).
+		Watches(&corev1.Node{}, watches.Requests(m.ofNode), builder.WithPredicates(watches.Changes(nodeMatters))).
+		Watches(&corev1.Pod{}, watches.Requests(ofPlaceholder), builder.WithPredicates(watches.Changes(placeholderMatters))).
+		Watches(&v1alpha1.AdapterPool{}, watches.Requests(m.ofPool), builder.WithPredicates(watches.Changes(poolMatters))).
+		Watches(&appsv1.StatefulSet{}, watches.Requests(m.ofStatefulSet), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(watches.Source(c.AdapterPods.GetCache(), &corev1.Pod{}, m.ofAdapterPod, adapterPodMatters)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("adding the controller of virtual nodes: %w", err)
 	}
 	return nil
-}
-
-// requests has an object ask for the nodes that it concerns, by name.
-func requests[T client.Object](nodes func(context.Context, T) []string) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
-		return named(nodes(ctx, o.(T)))
-	})
-}
-
-func named(nodes []string) []reconcile.Request {
-	all := make([]reconcile.Request, len(nodes))
-	for i, name := range nodes {
-		all[i].Name = name
-	}
-	return all
-}
-
-// changes lets only those updates pass that matter.
-func changes[T client.Object](matters func(was, is T) bool) predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e updateEvent) bool { return matters(e.ObjectOld.(T), e.ObjectNew.(T)) }}
 }

@@ -10,7 +10,6 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
@@ -142,8 +141,6 @@ func (m mapper) list(ctx context.Context, from client.Reader, into client.Object
 	}
 }
 
-type updateEvent = event.TypedUpdateEvent[client.Object]
-
 // nodeMatters leaves out what kubelets report of real nodes all the time. Of a virtual node nothing is left out, so that
 // what others change is put back.
 func nodeMatters(was, is *corev1.Node) bool {
@@ -186,6 +183,6 @@ func factsOfPod(pod *corev1.Pod) podFacts {
 	return facts
 }
 
-func adapterPodMatters(e event.TypedUpdateEvent[*corev1.Pod]) bool {
-	return factsOfPod(e.ObjectOld) != factsOfPod(e.ObjectNew)
+func adapterPodMatters(was, is *corev1.Pod) bool {
+	return factsOfPod(was) != factsOfPod(is)
 }

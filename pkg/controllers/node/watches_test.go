@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
@@ -90,7 +89,7 @@ func TestWhichChangesOfAnAdapterPodMatter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			was := settled().pod
-			got := adapterPodMatters(event.TypedUpdateEvent[*corev1.Pod]{ObjectOld: was, ObjectNew: settled(tc.edit).pod})
+			got := adapterPodMatters(was, settled(tc.edit).pod)
 			if got != tc.want {
 				t.Errorf("matters: %v, want %v", got, tc.want)
 			}

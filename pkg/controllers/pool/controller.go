@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -12,13 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
+	"vpod.dev/vpod-scheduler/pkg/controllers/watches"
 )
 
 // Config is what the controller needs beside the manager.
@@ -47,17 +44,13 @@ func Add(mgr ctrl.Manager, c Config) error {
 		Named("pool").
 		WithOptions(controller.Options{RateLimiter: retry.Limiter()}).
 		For(&v1alpha1.AdapterPool{}).
-		Watches(&v1alpha1.AdapterPool{}, requests(m.siblings), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&appsv1.StatefulSet{}, requests(m.ofStatefulSet), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&corev1.Node{}, requests(ofNode), builder.WithPredicates(changes(nodeMatters))).
-		Watches(&corev1.Node{}, requests(m.ofRealNode), builder.WithPredicates(changes(realNodeMatters))).
-		Watches(&v1alpha1.VPod{}, requests(ofVPod), builder.WithPredicates(changes(vpodMatters))).
-		Watches(&corev1.Pod{}, requests(ofPlaceholder), builder.WithPredicates(changes(podMatters))).
-		WatchesRawSource(source.Kind(c.AdapterPods.GetCache(), &corev1.Pod{},
-			handler.TypedEnqueueRequestsFromMapFunc(
-				func(ctx context.Context, pod *corev1.Pod) []reconcile.Request { return named(m.ofAdapterPod(ctx, pod)) }),
-			predicate.TypedFuncs[*corev1.Pod]{UpdateFunc: adapterMatters},
-		)).
+		Watches(&v1alpha1.AdapterPool{}, watches.Requests(m.siblings), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&appsv1.StatefulSet{}, watches.Requests(m.ofStatefulSet), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&corev1.Node{}, watches.Requests(ofNode), builder.WithPredicates(watches.Changes(nodeMatters))).
+		Watches(&corev1.Node{}, watches.Requests(m.ofRealNode), builder.WithPredicates(watches.Changes(realNodeMatters))).
+		Watches(&v1alpha1.VPod{}, watches.Requests(ofVPod), builder.WithPredicates(watches.Changes(vpodMatters))).
+		Watches(&corev1.Pod{}, watches.Requests(ofPlaceholder), builder.WithPredicates(watches.Changes(podMatters))).
+		WatchesRawSource(watches.Source(c.AdapterPods.GetCache(), &corev1.Pod{}, m.ofAdapterPod, adapterMatters)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("adding the controller of AdapterPools: %w", err)

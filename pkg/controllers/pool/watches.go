@@ -9,39 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/controllers/informers"
 )
-
-type updateEvent[T any] = event.TypedUpdateEvent[T]
-
-// requests has an object ask for the pools that it concerns, by name.
-func requests[T client.Object](pools func(context.Context, T) []string) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
-		return named(pools(ctx, o.(T)))
-	})
-}
-
-func named(pools []string) []reconcile.Request {
-	all := make([]reconcile.Request, len(pools))
-	for i, name := range pools {
-		all[i].Name = name
-	}
-	return all
-}
-
-// changes lets only those updates pass that matter.
-func changes[T client.Object](matters func(was, is T) bool) predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e updateEvent[client.Object]) bool {
-		return matters(e.ObjectOld.(T), e.ObjectNew.(T))
-	}}
-}
 
 // mapper finds pools by their StatefulSet.
 type mapper struct {
@@ -161,8 +133,8 @@ func vpodMatters(was, is *v1alpha1.VPod) bool {
 }
 
 // adapterMatters also when the scheduler has more to say of an adapter that waits for a host.
-func adapterMatters(e updateEvent[*corev1.Pod]) bool {
-	return podMatters(e.ObjectOld, e.ObjectNew) || unscheduled(e.ObjectOld) != unscheduled(e.ObjectNew)
+func adapterMatters(was, is *corev1.Pod) bool {
+	return podMatters(was, is) || unscheduled(was) != unscheduled(is)
 }
 
 // podMatters when a placeholder finds no room, is bound, begins to go or holds room no more, and when an adapter gets its host.

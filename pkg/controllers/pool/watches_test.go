@@ -186,7 +186,7 @@ func TestWhichPodChangesMatter(t *testing.T) {
 			if got := podMatters(was, is); got != tc.want {
 				t.Errorf("of a placeholder: %v, want %v", got, tc.want)
 			}
-			if got := adapterMatters(updateEvent[*corev1.Pod]{ObjectOld: was, ObjectNew: is}); got != (tc.want || tc.wantOfAdapter) {
+			if got := adapterMatters(was, is); got != (tc.want || tc.wantOfAdapter) {
 				t.Errorf("of an adapter: %v, want %v", got, tc.want || tc.wantOfAdapter)
 			}
 		})

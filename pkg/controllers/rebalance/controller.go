@@ -19,11 +19,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
+	"vpod.dev/vpod-scheduler/pkg/controllers/watches"
 )
 
 // Config is what the controller needs beside the manager.
@@ -45,10 +44,10 @@ func Add(mgr ctrl.Manager, c Config) error {
 		Named("rebalance").
 		// One pool after the other: the memory is not locked.
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1, RateLimiter: retry.Limiter()}).
-		For(&v1alpha1.AdapterPool{}, builder.WithPredicates(changes(poolMatters))).
-		Watches(&corev1.Pod{}, requests(m.ofPlaceholder), builder.WithPredicates(changes(podMatters))).
-		Watches(&corev1.Node{}, requests(m.ofNode), builder.WithPredicates(changes(nodeMatters))).
-		Watches(&v1alpha1.VPod{}, requests(m.ofVPod), builder.WithPredicates(changes(vpodMatters))).
+		For(&v1alpha1.AdapterPool{}, builder.WithPredicates(watches.Changes(poolMatters))).
+		Watches(&corev1.Pod{}, requests(m.ofPlaceholder), builder.WithPredicates(watches.Changes(podMatters))).
+		Watches(&corev1.Node{}, requests(m.ofNode), builder.WithPredicates(watches.Changes(nodeMatters))).
+		Watches(&v1alpha1.VPod{}, requests(m.ofVPod), builder.WithPredicates(watches.Changes(vpodMatters))).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("adding the controller that evens out: %w", err)
@@ -58,18 +57,10 @@ func Add(mgr ctrl.Manager, c Config) error {
 
 // requests has an object ask for the pool that it concerns; "" is none.
 func requests[T client.Object](pool func(context.Context, T) string) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
-		name := pool(ctx, o.(T))
-		if name == "" {
-			return nil
+	return watches.Requests(func(ctx context.Context, o T) []string {
+		if name := pool(ctx, o); name != "" {
+			return []string{name}
 		}
-		return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: name}}}
+		return nil
 	})
-}
-
-// changes lets only those updates pass that matter.
-func changes[T client.Object](matters func(was, is T) bool) predicate.Predicate {
-	return predicate.TypedFuncs[client.Object]{UpdateFunc: func(e updateEvent) bool {
-		return matters(e.ObjectOld.(T), e.ObjectNew.(T))
-	}}
 }

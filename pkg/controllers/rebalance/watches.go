@@ -7,13 +7,10 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 )
-
-type updateEvent = event.TypedUpdateEvent[client.Object]
 
 // mapper finds the pool that an object concerns, if that pool is evened out.
 type mapper struct {

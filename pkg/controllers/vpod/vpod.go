@@ -26,6 +26,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
+	"vpod.dev/vpod-scheduler/pkg/controllers/watches"
 )
 
 const (
@@ -71,13 +72,13 @@ func Add(mgr ctrl.Manager, c Config) error {
 	}
 	err = ctrl.NewControllerManagedBy(mgr).
 		Named(name).
-		For(&v1alpha1.VPod{}, builder.WithPredicates(vpodChanged())).
+		For(&v1alpha1.VPod{}, builder.WithPredicates(watches.Changes(vpodMatters))).
 		Owns(&corev1.Pod{}).
 		Watches(&v1alpha1.AdapterPool{}, handler.EnqueueRequestsFromMapFunc(r.waitingForPool),
-			builder.WithPredicates(poolChanged())).
+			builder.WithPredicates(watches.Changes(poolMatters))).
 		Watches(&v1alpha1.AdapterPool{}, handler.EnqueueRequestsFromMapFunc(r.servedOutOfUse),
-			builder.WithPredicates(targetChanged())).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.servedByNode), builder.WithPredicates(nodeMatters())).
+			builder.WithPredicates(watches.Changes(targetMatters))).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.servedByNode), builder.WithPredicates(watches.Changes(nodeMatters))).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             retry.Limiter(),

@@ -10,31 +10,23 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/informers"
 )
 
-// vpodChanged leaves out changes of what is neither wanted nor published. The status counts: this controller compares it with
+// vpodMatters leaves out changes of what is neither wanted nor published. The status counts: this controller compares it with
 // what is, and the status that it has from its cache may be the one before its last write. What looked published already
 // then is looked at again once that write has arrived.
-func vpodChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, is := e.ObjectOld.(*v1alpha1.VPod), e.ObjectNew.(*v1alpha1.VPod)
-		return was.Generation != is.Generation || !apiequality.Semantic.DeepEqual(was.Status, is.Status)
-	}}
+func vpodMatters(was, is *v1alpha1.VPod) bool {
+	return was.Generation != is.Generation || !apiequality.Semantic.DeepEqual(was.Status, is.Status)
 }
 
-// poolChanged leaves out the counts in a pool's status, which change with every placement.
-func poolChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, is := e.ObjectOld.(*v1alpha1.AdapterPool), e.ObjectNew.(*v1alpha1.AdapterPool)
-		return was.Generation != is.Generation || saysOfItself(was) != saysOfItself(is)
-	}}
+// poolMatters leaves out the counts in a pool's status, which change with every placement.
+func poolMatters(was, is *v1alpha1.AdapterPool) bool {
+	return was.Generation != is.Generation || saysOfItself(was) != saysOfItself(is)
 }
 
 // saysOfItself is how a pool is, in its own words.
@@ -63,12 +55,9 @@ func (r *reconciler) waitingForPool(ctx context.Context, pool client.Object) []r
 	return requests
 }
 
-// targetChanged is when adapters may begin to drain, or cease to.
-func targetChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, is := e.ObjectOld.(*v1alpha1.AdapterPool), e.ObjectNew.(*v1alpha1.AdapterPool)
-		return was.Generation != is.Generation || !ptr.Equal(was.Status.TargetAdapters, is.Status.TargetAdapters)
-	}}
+// targetMatters is when adapters may begin to drain, or cease to.
+func targetMatters(was, is *v1alpha1.AdapterPool) bool {
+	return was.Generation != is.Generation || !ptr.Equal(was.Status.TargetAdapters, is.Status.TargetAdapters)
 }
 
 // servedOutOfUse maps a pool to the VPods that have a vreplica on an adapter that takes no more. The others of those that
@@ -92,14 +81,11 @@ func (r *reconciler) servedOutOfUse(ctx context.Context, pool client.Object) []r
 // nodeMatters leaves out all changes that leave a node the adapter that it was: where the vreplicas are does not depend on
 // them. A node whose labels were taken away by hand was none, until they are put back. From one that is taken out of use
 // they may be about to move.
-func nodeMatters() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, is := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
-		return was.Labels[v1alpha1.LabelPool] != is.Labels[v1alpha1.LabelPool] ||
-			was.Labels[v1alpha1.LabelOrdinal] != is.Labels[v1alpha1.LabelOrdinal] ||
-			was.Spec.Unschedulable != is.Spec.Unschedulable ||
-			was.Annotations[v1alpha1.AnnotationCordon] != is.Annotations[v1alpha1.AnnotationCordon]
-	}}
+func nodeMatters(was, is *corev1.Node) bool {
+	return was.Labels[v1alpha1.LabelPool] != is.Labels[v1alpha1.LabelPool] ||
+		was.Labels[v1alpha1.LabelOrdinal] != is.Labels[v1alpha1.LabelOrdinal] ||
+		was.Spec.Unschedulable != is.Spec.Unschedulable ||
+		was.Annotations[v1alpha1.AnnotationCordon] != is.Annotations[v1alpha1.AnnotationCordon]
 }
 
 // servedByNode maps a node to the VPods that have a vreplica there, so that no status names an adapter that is gone.

@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
@@ -30,7 +29,7 @@ func TestPoolChanged_C44(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			was, is := poolA(said("Ready", "2 of 2")), poolA(tc.edit)
-			if got := poolChanged().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: is}); got != tc.want {
+			if got := poolMatters(was, is); got != tc.want {
 				t.Errorf("looks at its VPods %t, want %t", got, tc.want)
 			}
 		})
@@ -54,7 +53,7 @@ func TestVPodChanged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			was, is := xVPod(2, placed), xVPod(2, tc.edit)
-			if got := vpodChanged().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: is}); got != tc.want {
+			if got := vpodMatters(was, is); got != tc.want {
 				t.Errorf("looks at the VPod %t, want %t", got, tc.want)
 			}
 		})
@@ -75,7 +74,7 @@ func TestTargetChanged(t *testing.T) {
 		"autoscaling off": {edit: func(p *v1alpha1.AdapterPool) { held(p); p.Generation++ }, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := targetChanged().Update(event.UpdateEvent{ObjectOld: poolA(held), ObjectNew: poolA(tc.edit)}); got != tc.want {
+			if got := targetMatters(poolA(held), poolA(tc.edit)); got != tc.want {
 				t.Errorf("looks at the VPods of adapters out of use %t, want %t", got, tc.want)
 			}
 		})
@@ -101,7 +100,7 @@ func TestNodeMatters_C45(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			was, is := adapterNode("a-0 host=h1"), adapterNode("a-0 host=h1")
 			tc.edit(is)
-			if got := nodeMatters().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: is}); got != tc.want {
+			if got := nodeMatters(was, is); got != tc.want {
 				t.Errorf("looks at the VPods on it %t, want %t", got, tc.want)
 			}
 		})
