@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
@@ -28,16 +28,9 @@ func (r *reconciler) settle(ctx context.Context, s state) (time.Duration, error)
 		return 0, r.publish(ctx, s.pool, want)
 	}
 	v := s.view(s.count(), r.patience)
-	d, m := decide(v, r.memories.of(s.pool), now)
-	var scale *autoscalingv1.Scale
-	if d.acts(v) {
-		var err error
-		if scale, err = r.scaleOf(ctx, s, v); err != nil {
-			return 0, err
-		}
-	}
-	if d.gaveUp {
-		m.blocked += r.whyNot(ctx, s, int(*v.target))
+	d, m, a, err := r.decide(ctx, s, v)
+	if err != nil {
+		return 0, err
 	}
 	s.target = &d.target
 	want := status(s, now)
@@ -48,10 +41,34 @@ func (r *reconciler) settle(ctx context.Context, s state) (time.Duration, error)
 	}
 	r.memories.keep(s.pool, m)
 	r.published(s, v, d)
-	if d.replicas == v.replicas {
+	if d.replicas == v.replicas || m.refusal.left(now) > 0 {
 		return d.after, nil
 	}
-	return d.after, r.rescale(ctx, s, v, d, attempt{scale, now})
+	err = r.rescale(ctx, s, v, d, a)
+	if isRefusal(err) {
+		klog.FromContext(ctx).Info("The API server refuses to scale the StatefulSet", "err", err)
+		m.refusal = m.refusal.after(d.replicas, err, now)
+		r.memories.keep(s.pool, m)
+		return interval, nil // To tell it.
+	}
+	return d.after, err
+}
+
+// decide decides, and finds out what it takes to carry that out.
+func (r *reconciler) decide(ctx context.Context, s state, v view) (d decision, m memory, a attempt, err error) {
+	a.decided = r.clock.Now()
+	before := r.memories.of(s.pool)
+	d, m = decide(v, before, a.decided)
+	if d.acts(v) {
+		if a.scale, err = r.scaleOf(ctx, s, v); isRefusal(err) {
+			d, m = v.stay(before, err, a.decided)
+			return d, m, a, nil
+		}
+	}
+	if err == nil && d.gaveUp {
+		m.blocked += r.whyNot(ctx, s, int(*v.target))
+	}
+	return d, m, a, err
 }
 
 // isScaled says whether the number of adapters is ours to decide, and can be decided: there is a StatefulSet, and it is this

@@ -54,7 +54,7 @@ func (l lag) isStuck(now time.Time) bool {
 
 // wake is when time alone may change what is decided or said.
 func (v view) wake(d decision, m memory, now time.Time) time.Duration {
-	waits := []time.Duration{v.again}
+	waits := []time.Duration{v.again, m.refusal.left(now)}
 	if lowest := v.within(m.window.highest(v.delay, now)); d.target > v.wanted() {
 		waits = append(waits, m.window.falls(v.delay, now), m.pause.left(now), m.plan.left(d.target, lowest, now))
 	}

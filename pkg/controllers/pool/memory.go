@@ -24,6 +24,8 @@ type memory struct {
 	lag   lag
 	// lackingSince is since when vreplicas wait though adapters are drained; zero if none do.
 	lackingSince time.Time
+	// refusal is what the API server answered when it was last asked for another number of replicas.
+	refusal refusal
 	// blocked is why the pool did not shrink as far as it should have, in words; "" if it did.
 	blocked string
 }
@@ -100,7 +102,7 @@ func (m *memories) keep(pool *v1alpha1.AdapterPool, is memory) {
 // scaled remembers a number of replicas that was written.
 func (m *memories) scaled(pool *v1alpha1.AdapterPool, replicas int32) {
 	is := m.of(pool)
-	is.known, is.seen, is.hand = true, replicas, untouched
+	is.known, is.seen, is.hand, is.refusal = true, replicas, untouched, refusal{}
 	m.keep(pool, is)
 }
 

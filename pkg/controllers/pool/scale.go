@@ -74,7 +74,7 @@ func (r *reconciler) update(ctx context.Context, s state, v view, scale *autosca
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("scaling the StatefulSet: %w", err)
+			return fmt.Errorf("scaling the StatefulSet to %d: %w", replicas, err)
 		}
 		return nil
 	}

@@ -29,6 +29,8 @@ func (v view) scaled(d decision, m memory, now time.Time) metav1.Condition {
 func (v view) scaling(d decision, m memory, now time.Time) (reason, words string) {
 	absent := v.absent()
 	switch {
+	case m.refusal.words != "":
+		return v1alpha1.ReasonStatefulSetStuck, fmt.Sprintf("the number of adapters stays %d: %s", v.replicas, m.refusal.words)
 	case m.lag.isStuck(now):
 		return v1alpha1.ReasonStatefulSetStuck, v.stuck()
 	case d.target > v.replicas:

@@ -62,11 +62,17 @@ func (s *scene) want(vreplicas int64) *scene {
 	return s
 }
 
-// look decides once, and carries it out.
-func (s *scene) look() *scene {
+// decideOnly publishes what is decided, and does not carry it out.
+func (s *scene) decideOnly() *scene {
 	s.last, s.memory = decide(s.view, s.memory, s.at)
 	s.reason = s.scaled(s.last, s.memory, s.at).Reason
 	s.target = new(s.last.target)
+	return s
+}
+
+// look decides once, and carries it out.
+func (s *scene) look() *scene {
+	s.decideOnly()
 	if s.last.replicas != s.replicas {
 		s.told = append(s.told, s.last.replicas)
 		s.have(s.last.replicas)

@@ -94,6 +94,9 @@ func decide(v view, m memory, now time.Time) (decision, memory) {
 	if d.replicas == d.target && d.replicas < v.replicas {
 		m.pause = pause{} // A drain came to its end.
 	}
+	if d.replicas == v.replicas || d.replicas != m.refusal.replicas {
+		m.refusal = refusal{}
+	}
 	m.lag = v.lag(m.lag, now)
 	d.after = v.wake(d, m, now)
 	m.window = m.window.trim(v.delay, now)
@@ -106,11 +109,8 @@ func decide(v view, m memory, now time.Time) (decision, memory) {
 
 // begin is the decision to leave all as it is, if that is what somebody else left, and the memory with what is wanted now.
 func (v view) begin(m memory, now time.Time) (decision, memory) {
-	d := decision{target: v.replicas, replicas: v.replicas, hand: v.touched(m)}
-	if v.target != nil {
-		d.target = *v.target
-	}
-	if d.hand == raised {
+	d := v.standing()
+	if d.hand = v.touched(m); d.hand == raised {
 		d.target = v.replicas
 	}
 	if !m.known || d.hand == raised {
@@ -123,6 +123,23 @@ func (v view) begin(m memory, now time.Time) (decision, memory) {
 	if m.pause != (pause{}) && m.pause.wanted != v.wanted() {
 		m.pause, m.blocked = pause{}, ""
 	}
+	return d, m
+}
+
+// standing is the decision to leave all as it is.
+func (v view) standing() decision {
+	d := decision{target: v.replicas, replicas: v.replicas}
+	if v.target != nil {
+		d.target = *v.target
+	}
+	return d
+}
+
+// stay is what is decided if nobody knows what the StatefulSet is asked for, because the API server does not say.
+func (v view) stay(m memory, err error, now time.Time) (decision, memory) {
+	m.refusal = m.refusal.after(v.replicas, err, now)
+	d := v.standing()
+	d.after = m.refusal.pause
 	return d, m
 }
 

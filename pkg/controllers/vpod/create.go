@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
 
 // create makes placeholders with these indices, and returns those, and the pods that it met under their names. It stops at
@@ -50,7 +51,7 @@ func (r *reconciler) createOne(ctx context.Context, o observation, index int) (c
 			return nil, nil, fmt.Errorf("creating placeholder: %w; reading it: %v", err, problem)
 		}
 		return nil, met, nil
-	case isRefusal(err):
+	case retry.IsRefusal(err):
 		return nil, nil, &refusedError{err}
 	case apierrors.IsConflict(err):
 		// Such as of two creations that count against one ResourceQuota. It is not our cache that is behind.

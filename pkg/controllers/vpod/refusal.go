@@ -1,8 +1,6 @@
 package vpod
 
 import (
-	"errors"
-	"net/http"
 	"strings"
 	"time"
 
@@ -73,14 +71,3 @@ func (r *refusal) ends(now time.Time) time.Duration {
 type refusedError struct{ error }
 
 func (e *refusedError) Unwrap() error { return e.error }
-
-// isRefusal says whether an error is an answer, of the API server or of a webhook that it asked, and not a failure to
-// answer or something that another try may cure at once.
-func isRefusal(err error) bool {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Code < http.StatusBadRequest {
-		return false
-	}
-	return !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) && !apierrors.IsTooManyRequests(err) &&
-		!apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) && !apierrors.IsServiceUnavailable(err)
-}

@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
 
 func TestDecideRemembersARefusal(t *testing.T) {
@@ -76,8 +78,8 @@ func TestWhatIsARefusal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var none *refusal
-			if isRefusal(tc.err) != tc.refused || none.after(tc.err, ofCreation, noon).quota != tc.quota {
-				t.Errorf("refused %t, quota %t", isRefusal(tc.err), none.after(tc.err, ofCreation, noon).quota)
+			if retry.IsRefusal(tc.err) != tc.refused || none.after(tc.err, ofCreation, noon).quota != tc.quota {
+				t.Errorf("refused %t, quota %t", retry.IsRefusal(tc.err), none.after(tc.err, ofCreation, noon).quota)
 			}
 		})
 	}
