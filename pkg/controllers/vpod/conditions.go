@@ -166,5 +166,8 @@ func (o observation) wake() time.Duration {
 			soonest = left
 		}
 	}
+	if left := patience - o.now.Sub(o.lacking); left > 0 && (soonest == 0 || left < soonest) {
+		soonest = left
+	}
 	return soonest
 }

@@ -111,6 +111,7 @@ func (o observation) isCalledOff(pod *corev1.Pod) bool {
 func (o observation) isHopeless() bool {
 	pending := o.pending()
 	return o.refusal.lasts(patience, o.now) || o.eviction.lasts(patience, o.now) ||
+		!o.lacking.IsZero() && len(pending) == 0 && o.now.Sub(o.lacking) >= patience ||
 		len(pending) > 0 && areRefused(pending) && o.age(youngest(pending)) >= patience
 }
 
@@ -154,7 +155,7 @@ func (o observation) obstacleTo(those string) string {
 	case len(silent) > 0:
 		return fmt.Sprintf(". No scheduler has tried to place %s for %.0f s, which is to replace one of %s",
 			silent[0].Name, patience.Seconds(), those)
-	case len(pending) == 0 || !o.isStuck(pending):
+	case len(pending) > 0 && !o.isStuck(pending), len(pending) == 0 && (len(o.alive()) > desired(o.vpod) || !o.lacksRoom()):
 		return ""
 	}
 	r := o.room()

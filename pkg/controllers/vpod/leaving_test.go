@@ -55,6 +55,13 @@ func TestDecide_G6_Drain(t *testing.T) {
 			replicas: 2, pods: []string{"0 @a-0 old", "1 @a-2 old", "2 @a-1"}, want: "evict 1",
 		},
 
+		"no room: nobody is to give way to a spare one": {
+			replicas: 2, adapters: []string{"a-0 room=1", "a-2 draining"}, pods: []string{"0 @a-0", "1 @a-2"},
+		},
+		"room for some: no more spare ones": {
+			replicas: 4, adapters: []string{"a-0 room=2", "a-1 room=1", "a-2 draining"},
+			pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3 @a-2"}, want: "create 4 5",
+		},
 		"no room: it stays":                   {replicas: 3, adapters: full, pods: []string{"0 @a-0", "1 @a-2", "2 @a-1", "3 refused"}},
 		"room: the scheduler will see it":     {replicas: 2, pods: []string{"0 @a-0", "1 @a-2", "2 refused"}},
 		"room that it does not see: it stays": {replicas: 2, pods: []string{"0 @a-0", "1 @a-2", "2 refused age=5m"}},
@@ -62,6 +69,17 @@ func TestDecide_G6_Drain(t *testing.T) {
 		"the limit: all of an adapter go at once": {
 			replicas: 3, limit: 2, adapters: []string{"a-0 room=1", "a-1", "a-2 draining"},
 			pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3 refused", "4 refused"}, want: "evict 1 2 together",
+		},
+		"the limit: nobody is to give way to spare ones": {
+			replicas: 3, limit: 2, adapters: []string{"a-0 room=1", "a-1", "a-2 draining"}, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2"},
+			want: "evict 1 2 together",
+		},
+		"the limit: nobody gives way, whatever it costs": {
+			replicas: 3, limit: 2, adapters: []string{"a-0 room=1", "a-1 room=1", "a-2 draining"}, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2"},
+		},
+		"the limit: what is in use is used first": {
+			replicas: 3, limit: 2, adapters: []string{"a-0 room=2", "a-1", "a-2 draining"}, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2"},
+			want: "create 3",
 		},
 		"the limit: as long as they find room": {
 			replicas: 3, limit: 2, adapters: []string{"a-0 room=1", "a-1 room=1", "a-2 draining"},
@@ -84,6 +102,9 @@ func TestDecide_G6_Drain(t *testing.T) {
 		},
 		"the limit: not before the scheduler has said so": {
 			replicas: 1, limit: 1, pods: []string{"0 @a-2", "1"},
+		},
+		"another PriorityClass goes on where nothing can leave": {
+			replicas: 2, adapters: []string{"a-0 room=1", "a-2 draining"}, pods: []string{"0 @a-0 old", "1 @a-2"}, want: "create 2",
 		},
 		"the limit: nor while evictions are refused": {
 			replicas: 1, limit: 1, eviction: held, pods: []string{"0 @a-2", "1 refused"},
@@ -172,6 +193,7 @@ func TestDecide_Move(t *testing.T) {
 		replicas, limit   int
 		adapters          []string
 		refusal, eviction *refusal
+		lacking           time.Time
 		pods              []string
 		want              string
 	}{
@@ -183,6 +205,8 @@ func TestDecide_Move(t *testing.T) {
 		"not one whose node is gone":   {replicas: 1, pods: []string{"0 @a-7 moving"}},
 		"no room as yet":               {replicas: 3, adapters: full, pods: []string{"0 @a-0 moving", "1 @a-0", "2 @a-1", "3 refused age=59s"}},
 		"no room: given up":            {replicas: 3, adapters: full, pods: []string{"0 @a-0 moving", "1 @a-0", "2 @a-1", "3 refused age=60s"}, want: "mend 0"},
+		"no room: no spare one":        {replicas: 3, adapters: full, pods: []string{"0 @a-0 moving", "1 @a-0", "2 @a-1"}},
+		"no room for long: given up":   {replicas: 3, adapters: full, lacking: noon.Add(-patience), pods: []string{"0 @a-0 moving", "1 @a-0", "2 @a-1"}, want: "mend 0"},
 		"no scheduler: nobody refuses": {replicas: 1, pods: []string{"0 @a-0 moving", "1 age=60s"}},
 		"no room, but the adapter drains as well": {
 			replicas: 2, adapters: []string{"a-0 room=1 draining", "a-1 room=1"}, pods: []string{"0 @a-0 moving", "1 @a-1", "2 refused age=5m"},
@@ -211,7 +235,7 @@ func TestDecide_Move(t *testing.T) {
 				limitedTo(tc.limit)(v)
 			}
 			o := observed(v, adapterNodes(tc.adapters...), tc.pods...)
-			o.refusal, o.eviction = tc.refusal, tc.eviction
+			o.refusal, o.eviction, o.lacking = tc.refusal, tc.eviction, tc.lacking
 			if tc.refusal == lasting {
 				o.refusal.generation = 6 // Its time has come.
 			}

@@ -2,6 +2,7 @@ package vpod
 
 import (
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,6 +16,8 @@ type memory struct {
 	uid  types.UID
 	pace pace
 	held int
+	// lacking, once lost, has what can be moved nowhere be given up later.
+	lacking time.Time
 	// shrinks, once lost, has a surplus evicted that was to be deleted, if its adapters are draining.
 	shrinks           bool
 	refusal, eviction *refusal

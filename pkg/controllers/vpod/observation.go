@@ -26,10 +26,12 @@ type observation struct {
 	empty bool
 	// draining are those of the nodes that take no more vreplicas and lose those that they have, by name.
 	draining map[string]bool
-	// census is nil unless a vreplica waits and its scheduler said why, or a ResourceQuota is in the way of a move.
+	// census is nil unless a vreplica waits and its scheduler said why, or some are stale.
 	census *census
 	// held is how many vreplicas were placed at best since some are being replaced; 0 if none are.
 	held int
+	// lacking is since when there has been no room for one more, while some are being replaced; zero: there is.
+	lacking time.Time
 	// shrinks: fewer are asked for than were, and those that are too many are not gone yet.
 	shrinks bool
 	// refusal is nil unless the API server refused to create a placeholder when it was last asked, eviction unless it refused

@@ -33,8 +33,8 @@ func (r *reconciler) observe(ctx context.Context, vpod *v1alpha1.VPod, m *memory
 	if o, err = r.observeAdapters(ctx, o); err != nil {
 		return o, err
 	}
-	m.held, m.shrinks = o.hold(m.held), o.isShrinking(m.shrinks)
-	o.held, o.shrinks = m.held, m.shrinks
+	m.held, m.shrinks, m.lacking = o.hold(m.held), o.isShrinking(m.shrinks), o.lacksRoomSince(m.lacking)
+	o.held, o.shrinks, o.lacking = m.held, m.shrinks, m.lacking
 	if !slices.ContainsFunc(o.pods, o.isLeaving) {
 		o.eviction, m.eviction = nil, nil
 	}
@@ -99,9 +99,7 @@ func (r *reconciler) observeAdapters(ctx context.Context, o observation) (observ
 
 // wantsCensus says whether it matters how much room there is.
 func (o observation) wantsCensus() bool {
-	return slices.ContainsFunc(o.pods, isRefused) ||
-		slices.ContainsFunc(o.pods, func(pod *corev1.Pod) bool { return !isWaiting(pod) && otherPriority(o.vpod, pod) }) ||
-		o.refusal != nil && o.refusal.quota && slices.ContainsFunc(o.pods, o.isLeaving)
+	return slices.ContainsFunc(o.pods, func(pod *corev1.Pod) bool { return isRefused(pod) || !isWaiting(pod) && o.isStale(pod) })
 }
 
 // isAdapterOf says whether a node is an adapter of a pool, by its labels, as the scheduler sees it.

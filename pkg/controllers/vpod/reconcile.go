@@ -26,7 +26,7 @@ const (
 	retryConflict = 100 * time.Millisecond
 	// retryRoom is how long to wait until somebody must have used room that was there.
 	retryRoom = 2 * time.Second
-	// retryRollout is how long to wait until room is looked for again that a change of the PriorityClass needs.
+	// retryRollout is how long to wait until room is looked for again that what is to be replaced needs.
 	retryRollout = 10 * time.Second
 	// action is what events say was tried.
 	action = "Placing"
@@ -85,7 +85,7 @@ func (o observation) again() time.Duration {
 	if o.refusal.holds(o.now) && len(decide(o).leaves()) > 0 {
 		after = soonest(after, retryConflict) // There is another way than what was refused.
 	}
-	if stale := filter(o.alive(), o.isStale); len(stale) > 0 && o.isInVain(stale) {
+	if !o.lacking.IsZero() {
 		after = soonest(after, retryRollout)
 	}
 	return after

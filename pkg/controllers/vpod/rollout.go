@@ -43,6 +43,9 @@ func (o observation) spare(stale []*corev1.Pod) int {
 // placed. So no more exist than asked for and spare, and no fewer serve. It returns what goes and how many are missing.
 //
 // Where that is no way, some go before others are placed: see sacrifice.
+//
+// A spare one of a high priority would have others give way. That is what a change of the PriorityClass asks for, but nobody
+// is to give way to what only moves: there are no more than find room.
 func (o observation) replace(alive, stale []*corev1.Pod, spare int) (p plan, missing int) {
 	fresh := without(alive, stale)
 	pending := filter(fresh, func(pod *corev1.Pod) bool { return !isAdmitted(pod) })
@@ -57,17 +60,45 @@ func (o observation) replace(alive, stale []*corev1.Pod, spare int) (p plan, mis
 	case len(pending) > 0:
 		return o.sacrifice(alive, stale), 0
 	}
-	if p = o.sacrificeForQuota(alive, stale); !p.isEmpty() || o.isInVain(stale) {
+	if p = o.sacrificeForQuota(alive, stale); !p.isEmpty() {
 		return p, 0
 	}
-	return plan{}, min(spare-excess, desired(o.vpod)-len(fresh))
+	if slices.ContainsFunc(stale, o.isLeaving) {
+		if missing = o.vacancies(spare); missing > 0 {
+			return plan{}, missing
+		}
+		if p = o.evacuate(alive, stale); !p.isEmpty() {
+			return p, 0
+		}
+	}
+	if outdated := o.outdated(stale); len(outdated) > 0 && !o.isInVain(outdated) {
+		return plan{}, 1
+	}
+	return plan{}, 0
 }
 
-// isInVain says whether one more would find no room, nor any that a stale one could leave to it. Placeholders with another
-// PriorityClass can wait until that changes; of those that are leaving one more is placed as soon as there is room.
-func (o observation) isInVain(stale []*corev1.Pod) bool {
-	return o.census != nil && !slices.ContainsFunc(stale, o.isLeaving) && o.room().eligible == 0 &&
-		!slices.ContainsFunc(stale, o.leavesRoom)
+// outdated are the stale ones that have another PriorityClass and are not leaving besides.
+func (o observation) outdated(stale []*corev1.Pod) []*corev1.Pod {
+	return filter(stale, func(pod *corev1.Pod) bool { return !o.isLeaving(pod) })
+}
+
+// isInVain says whether one more would find no room, nor any that one with another PriorityClass could leave to it.
+func (o observation) isInVain(outdated []*corev1.Pod) bool {
+	return o.lacksRoom() && !slices.ContainsFunc(outdated, o.leavesRoom)
+}
+
+// lacksRoom says whether there is no room for one more by the numbers.
+func (o observation) lacksRoom() bool { return o.census != nil && o.room().eligible == 0 }
+
+// lacksRoomSince is since when there has been no room for one more, while some are stale; zero: there is, or none are.
+func (o observation) lacksRoomSince(before time.Time) time.Time {
+	switch {
+	case !slices.ContainsFunc(o.alive(), o.isStale) || !o.lacksRoom():
+		return time.Time{}
+	case before.IsZero():
+		return o.now
+	}
+	return before
 }
 
 // leavesRoom says whether the room of a placeholder can be used once it is gone: its adapter takes vreplicas. What is on an
@@ -87,9 +118,9 @@ func (o observation) release(alive, stale []*corev1.Pod, n int) plan {
 	return o.dismiss(alive, stale)
 }
 
-// dismiss picks one that has another PriorityClass and is not leaving besides.
+// dismiss picks one that is outdated.
 func (o observation) dismiss(alive, stale []*corev1.Pod) plan {
-	outdated := filter(stale, func(pod *corev1.Pod) bool { return !o.isLeaving(pod) })
+	outdated := o.outdated(stale)
 	if len(outdated) == 0 {
 		return plan{}
 	}

@@ -76,10 +76,18 @@ func (o observation) loads(pods []*corev1.Pod) (own map[string]int64, serves map
 	return own, serves
 }
 
-// fits says whether placeholders that leave one adapter find room on others, by the numbers and by the rules of the
-// scheduler, once they have left.
+// fits says whether placeholders that leave one adapter find room on others once they have left.
 func (o observation) fits(leaving []*corev1.Pod) bool {
-	staying := without(o.pods, leaving)
+	node := leaving[0].Spec.NodeName
+	return o.vacanciesFor(len(leaving), without(o.pods, leaving), node) == len(leaving)
+}
+
+// vacancies is how many of n more find room.
+func (o observation) vacancies(n int) int { return o.vacanciesFor(n, o.pods, "") }
+
+// vacanciesFor is how many of n find room beside placeholders that stay, and on other adapters than one, by the numbers and by
+// the rules of the scheduler.
+func (o observation) vacanciesFor(n int, staying []*corev1.Pod, except string) int {
 	own, _ := o.loads(staying)
 	counts := byNode(filter(staying, func(pod *corev1.Pod) bool {
 		return pod.Labels[v1alpha1.LabelVPod] == o.vpod.Name && pod.DeletionTimestamp == nil && !adapter.IsFinished(pod)
@@ -90,7 +98,7 @@ func (o observation) fits(leaving []*corev1.Pod) bool {
 	}
 	pool, isUsable := placement.NewPool(), map[string]bool{}
 	for _, node := range o.census.nodes {
-		isUsable[node.Name] = isOpen(node) && node.Name != leaving[0].Spec.NodeName
+		isUsable[node.Name] = isOpen(node) && node.Name != except
 		taken := own[node.Name] + o.census.others(node.Name, client.ObjectKeyFromObject(o.vpod))
 		pool.Put(placement.Adapter{
 			Name: node.Name, Ordinal: ordinalOf(node), Born: node.CreationTimestamp.UnixNano(),
@@ -101,14 +109,14 @@ func (o observation) fits(leaving []*corev1.Pod) bool {
 	request.Open = func(slot int) bool { return isUsable[pool.At(slot).Name] }
 	tally := pool.Tally(request)
 	rules, _ := adapter.RulesOf(o.vpod)
-	for range leaving {
+	for i := range n {
 		slot, found := tally.Choose(rules)
 		if !found {
-			return false
+			return i
 		}
 		tally.Add(slot, request.Size, 1)
 	}
-	return true
+	return n
 }
 
 func capacityOf(node *corev1.Node) int64 {
