@@ -15,7 +15,7 @@ import (
 )
 
 // errBehind is that the cache was behind.
-var errBehind = errors.New("the StatefulSet has another number of replicas by now")
+var errBehind = errors.New("what was decided on has changed meanwhile")
 
 // settle publishes how a pool is, and scales it. The status comes first: from then on the adapters beyond the target are
 // drained, and whoever leads next knows it.

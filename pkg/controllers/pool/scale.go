@@ -43,6 +43,9 @@ func (r *reconciler) rescale(ctx context.Context, s state, v view, d decision, a
 		if replicas, err = r.empty(ctx, s, v.replicas, replicas, a.decided); err != nil {
 			return err
 		}
+		if err = r.unchanged(ctx, s.pool); err != nil {
+			return err
+		}
 	}
 	if replicas == v.replicas || r.clock.Now().Sub(a.decided) > retry.PlanLife {
 		return errBehind
@@ -58,6 +61,19 @@ func (r *reconciler) rescale(ctx context.Context, s state, v view, d decision, a
 		metrics.DrainFinished(s.pool.Name)
 	}
 	r.tell(s.pool, v.news(d, replicas))
+	return nil
+}
+
+// unchanged asks the API server whether a pool still is what was decided on. Where its user has switched autoscaling off, the
+// adapters that were found empty are in use again.
+func (r *reconciler) unchanged(ctx context.Context, pool *v1alpha1.AdapterPool) error {
+	is := &v1alpha1.AdapterPool{}
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(pool), is); err != nil {
+		return fmt.Errorf("reading the pool again: %w", err)
+	}
+	if is.UID != pool.UID || is.Generation != pool.Generation {
+		return errBehind
+	}
 	return nil
 }
 
