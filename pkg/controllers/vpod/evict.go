@@ -19,6 +19,7 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
 
 // untold is how long evictions are refused before anybody is told: a PodDisruptionBudget takes a moment to count.
@@ -87,10 +88,11 @@ func (o observation) refusedToEvict(err error) (observation, error) {
 }
 
 // each asks for one eviction after the other, because all of them may count against one budget, and returns the pods with
-// which it got through.
+// which it got through. A dry run takes half of the time that there is at most, so that the other half is left for what it
+// allows.
 func (r *reconciler) each(ctx context.Context, o observation, pods []*corev1.Pod, dryRun bool) ([]*corev1.Pod, error) {
 	for i, pod := range pods {
-		if r.isOutdated(o) {
+		if r.isOutdated(o) || dryRun && r.clock.Since(o.now) > retry.PlanLife/2 {
 			return pods[:i], errOutdated
 		}
 		if err := r.evictOne(ctx, pod, dryRun); client.IgnoreNotFound(err) != nil {

@@ -173,14 +173,34 @@ func TestDecide_G6_DrainInSteps(t *testing.T) {
 	}
 	o := observed(xVPod(30), nodes, pods...)
 	p := decide(o)
-	if len(p.create) != surge || len(p.leaves()) != 0 {
-		t.Fatalf("plan %q, want %d more", p, surge)
+	if len(p.create) != 10 || len(p.leaves()) != 0 {
+		t.Fatalf("plan %q, want 10 more", p)
 	}
 	for _, i := range p.create {
 		o.pods = append(o.pods, pod(o.vpod, fmt.Sprintf("%d @a-0", i)))
 	}
 	if got := decide(o).String(); got != "evict 2 5 8 11 14 17 20 23 26 29" {
 		t.Errorf("plan %q, want all on a-2 evicted", got)
+	}
+}
+
+// A batch takes a second or two, and the placeholders are read anew for each. Once so many are placed, they are never too many
+// while those that they replace go.
+func TestSurge(t *testing.T) {
+	for leaving, most := range map[int]int{0: 0, 1: 1, 100: 10, 1_000: 60, 10_000: 130, 100_000: 600} {
+		batches := 0
+		for n := leaving; n > 0; batches++ {
+			size := surge(n)
+			for gone := range size {
+				if size-gone > surge(n-gone) {
+					t.Fatalf("%d of %d spare ones are left while %d are leaving", size-gone, size, n-gone)
+				}
+			}
+			n -= size
+		}
+		if batches > most {
+			t.Errorf("%d leave in %d batches, want at most %d", leaving, batches, most)
+		}
 	}
 }
 

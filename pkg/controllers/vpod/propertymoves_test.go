@@ -29,7 +29,7 @@ func (w *world) between(fewest int) func() error {
 		if n := w.served(); n < fewest || n > desired(w.vpod) {
 			return fmt.Errorf("%d are served, want %d to %d", n, fewest, desired(w.vpod))
 		}
-		if n := len(w.alive()); n > desired(w.vpod)+surge {
+		if n := len(w.alive()); n > desired(w.vpod)+surge(desired(w.vpod)) {
 			return fmt.Errorf("%d exist of %d", n, desired(w.vpod))
 		}
 		return nil

@@ -14,12 +14,14 @@ import (
 const (
 	// patience is how long somebody who should act is given before that is taken for silence.
 	patience = time.Minute
-	// surge is the most placeholders beyond the number asked for that exist while vreplicas leave their adapters. A change of
-	// the PriorityClass has one.
-	surge = 10
 	// arrival is how long the others of a surge are waited for, so that one status write tells of all of them.
 	arrival = 2 * time.Second
 )
+
+// surge is how many placeholders beyond the number asked for may exist while some vreplicas leave their adapters: ten, or a
+// twentieth of many, so that there are not many batches, for each of which all placeholders are read anew. A change of the
+// PriorityClass has one.
+func surge(leaving int) int { return min(leaving, max(10, leaving/20), burst) }
 
 // isStale says whether another placeholder is to take the place of one that is bound: it is leaving, or it has another
 // PriorityClass than its VPod.
@@ -34,7 +36,7 @@ func (o observation) spare(stale []*corev1.Pod) int {
 	case o.shrinks || desired(o.vpod) == 0:
 		return 0
 	case leaving > 0:
-		return min(leaving, surge)
+		return surge(leaving)
 	}
 	return min(len(stale), 1)
 }
