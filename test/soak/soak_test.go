@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	soakDuration = flag.Duration("soak.duration", time.Minute, "how long TestSoak has things happen")
+	soakDuration = flag.Duration("soak.duration", 3*time.Minute, "how long TestSoak has things happen")
 	soakSteps    = flag.Int("soak.steps", 0, "how many things TestSoak has happen at most; 0: as many as there is time for")
 	soakSeed     = flag.Uint64("soak.seed", 20261130, "seed of what happens in TestSoak")
 )
