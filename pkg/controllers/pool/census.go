@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
@@ -22,6 +23,8 @@ type census struct {
 	// held is the number of placeholders by the name of the node, own that of those which VPods control, and foreign the room
 	// that the others take.
 	held, own, foreign map[string]int64
+	// fixed are the nodes with some that nothing moves.
+	fixed map[string]bool
 	// tenants are the VPods of the pool, and others whose placeholders no VPod controls.
 	tenants, others map[placement.VPod]*tenancy
 	// pool are the adapters of the StatefulSet that have a virtual node, as the scheduler sees them, and states what each
@@ -46,7 +49,7 @@ type tenancy struct {
 // count takes the census.
 func (s state) count() census {
 	c := census{
-		held: map[string]int64{}, own: map[string]int64{}, foreign: map[string]int64{},
+		held: map[string]int64{}, own: map[string]int64{}, foreign: map[string]int64{}, fixed: map[string]bool{},
 		tenants: map[placement.VPod]*tenancy{}, others: map[placement.VPod]*tenancy{},
 		states: map[string]placement.State{}, ready: map[string]bool{},
 	}
@@ -57,29 +60,49 @@ func (s state) count() census {
 			c.states[m.node.Name], c.ready[m.node.Name] = m.berth(), m.isReady()
 		}
 	}
-	c.pool = snapshot.PoolOf(nodes, s.placeholders)
 	vpods := s.byName()
 	for _, vpod := range s.vpods {
 		c.tenants[idOf(vpod)] = &tenancy{vpod: vpod, limit: limitOf(vpod)}
 	}
+	var held []*corev1.Pod
 	for _, pod := range s.placeholders {
 		if adapter.IsFinished(pod) {
 			continue
 		}
 		vpod := controllerOf(pod, vpods)
+		isGoing := goes(pod, vpod)
 		if pod.Spec.NodeName != "" {
-			c.held[pod.Spec.NodeName]++
-			if vpod != nil {
-				c.own[pod.Spec.NodeName]++
-			} else {
-				c.foreign[pod.Spec.NodeName] += snapshot.Requested(pod, v1alpha1.ResourceVReplicas)
-			}
+			c.hold(pod, vpod, isGoing)
+			held = append(held, asScheduler(pod, isGoing))
 		}
-		if pod.DeletionTimestamp == nil {
+		if pod.DeletionTimestamp == nil && (vpod != nil || !isGoing) {
 			c.tenant(pod, vpod).add(pod, s.now)
 		}
 	}
+	c.pool = snapshot.PoolOf(nodes, held)
 	return c
+}
+
+// hold counts a placeholder on an adapter.
+func (c census) hold(pod *corev1.Pod, vpod *v1alpha1.VPod, isGoing bool) {
+	node := pod.Spec.NodeName
+	c.held[node]++
+	if vpod != nil {
+		c.own[node]++
+		return
+	}
+	c.foreign[node] += snapshot.Requested(pod, v1alpha1.ResourceVReplicas)
+	c.fixed[node] = c.fixed[node] || !isGoing
+}
+
+// asScheduler is what the scheduler is about to see of a placeholder: one that goes is nobody's any more.
+func asScheduler(pod *corev1.Pod, isGoing bool) *corev1.Pod {
+	if !isGoing || pod.DeletionTimestamp != nil {
+		return pod
+	}
+	going := *pod
+	going.DeletionTimestamp = &metav1.Time{}
+	return &going
 }
 
 // tenant finds whose vreplica a placeholder is.

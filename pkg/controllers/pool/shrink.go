@@ -42,35 +42,36 @@ func words(blocked placement.Drain) string {
 	return strings.Join(all, "; ")
 }
 
-// foreignFloor is the fewest adapters, but not below lowest, that leave every pod where it is that no VPod controls.
+// foreignFloor is the fewest adapters, but not below lowest, that leave every pod where it is that nothing moves.
 func (s state) foreignFloor(c census, lowest int) int {
 	for i := len(s.members) - 1; i >= lowest; i-- {
-		if c.foreign[s.members[i].id.NodeName()] > 0 {
+		if c.fixed[s.members[i].id.NodeName()] {
 			return i + 1
 		}
 	}
 	return lowest
 }
 
-// foreignOn names the pods on an adapter that no VPod controls.
+// foreignOn names the pods on an adapter that no VPod controls, and that do not go by themselves.
 func (s state) foreignOn(i int) []string {
 	vpods := s.byName()
 	var names []string
 	for _, pod := range s.placeholders {
-		if pod.Spec.NodeName == s.members[i].id.NodeName() && !adapter.IsFinished(pod) && controllerOf(pod, vpods) == nil {
+		if pod.Spec.NodeName != s.members[i].id.NodeName() || adapter.IsFinished(pod) {
+			continue
+		}
+		if vpod := controllerOf(pod, vpods); vpod == nil && !goes(pod, vpod) {
 			names = append(names, pod.Namespace+"/"+pod.Name)
 		}
 	}
 	return names
 }
 
-// tenants are the VPods whose vreplicas can be moved. Of one that is being deleted they go by themselves, or stay.
+// tenants are the VPods. Of one that is being deleted nothing is left to be moved: see goes.
 func (s state) tenants() []placement.Tenant {
-	var tenants []placement.Tenant
+	tenants := make([]placement.Tenant, 0, len(s.vpods))
 	for _, vpod := range s.vpods {
-		if vpod.DeletionTimestamp == nil {
-			tenants = append(tenants, placement.Tenant{VPod: idOf(vpod), Rules: rulesOf(vpod), Limit: limitOf(vpod)})
-		}
+		tenants = append(tenants, placement.Tenant{VPod: idOf(vpod), Rules: rulesOf(vpod), Limit: limitOf(vpod)})
 	}
 	return tenants
 }

@@ -107,9 +107,9 @@ func TestSize(t *testing.T) {
 			}),
 			want: "1: 6 vreplicas wanted, 10 per adapter, adapter dispatcher-0 with 4 taken by pods of no VPod; adapter limits hold back 3 more",
 		},
-		"of a VPod that is gone": {
-			s:    scaledPool(1).vpod("x", 9, 3, 4).change(func(s *situation) { s.vpods = nil }),
-			want: "1: 3 vreplicas wanted, 10 per adapter, adapter dispatcher-0 with 4 taken by pods of no VPod", waiting: 3, lacking: 3,
+		"of a VPod that is gone: their room is taken, and nobody's": {
+			s:    scaledPool(1).vpod("x", 9, 3, 4).vpod("y", 7, 0).change(func(s *situation) { s.vpods = s.vpods[1:] }),
+			want: "2: 7 vreplicas wanted, 10 per adapter, adapter dispatcher-0 with 4 taken by pods of no VPod",
 		},
 		"refused by a ResourceQuota: those that there are": {
 			s: scaledPool(1).vpod("x", 50, 2, 10).change(refused), want: "2: 12 vreplicas wanted, 10 per adapter", waiting: 2, lacking: 2,

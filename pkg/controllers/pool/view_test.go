@@ -58,6 +58,27 @@ func TestHowFarAPoolShrinks(t *testing.T) {
 			s: scaledPool(4).vpod("x", 3, 0, 1, 1, 1).plain("kafka-2", 2), lowest: 1, wantEnd: 3,
 			wantWhy: "dispatcher-2 is not removed: it has pods that no VPod controls, and nothing moves those: team/plain-0, team/plain-1",
 		},
+		"pods that no VPod controls, on their way out": {
+			s: scaledPool(3).plain("kafka-2", 2).change(func(s *situation) {
+				for _, pod := range s.placeholders {
+					pod.DeletionTimestamp = &earlier
+				}
+			}), lowest: 1, wantEnd: 1,
+		},
+		"a VPod that is gone: the rest follows": {
+			s: scaledPool(3).vpod("x", 30, 0, 10, 10, 10).change(func(s *situation) { s.vpods = nil }), lowest: 1, wantEnd: 1,
+		},
+		"another that has its name": {
+			s: scaledPool(3).vpod("x", 30, 0, 10, 10, 10).change(func(s *situation) { s.lastVPod().UID = "other" }), lowest: 1, wantEnd: 1,
+		},
+		"a VPod that is being deleted": {
+			s:      scaledPool(3).vpod("x", 30, 0, 10, 10, 10).change(func(s *situation) { s.lastVPod().DeletionTimestamp = &earlier }),
+			lowest: 1, wantEnd: 1,
+		},
+		"what goes has its room until then": {
+			s:      scaledPool(2).vpod("x", 8, 0, 8, 0).vpod("y", 3, 0, 0, 3).change(func(s *situation) { s.vpods = s.vpods[1:] }),
+			lowest: 1, wantEnd: 2, wantWhy: "1 vreplica of VPod team/y, the first on kafka-1: no room on the 1 open adapter kept",
+		},
 		"an adapter limit": {
 			s:      scaledPool(3).vpod("y", 17, 0, 8, 9).vpod("x", 3, 0, 0, 0, 3).change(limited(1)),
 			lowest: 2, wantEnd: 3, wantWhy: "uses 1 adapter of at most 1, and the room for 1 is on others",

@@ -33,7 +33,7 @@ func controllerOf(pod *corev1.Pod, vpods map[types.NamespacedName]*v1alpha1.VPod
 	if owner == nil {
 		return vpods[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels[v1alpha1.LabelVPod]}]
 	}
-	if owner.Kind != v1alpha1.KindVPod || owner.APIVersion != v1alpha1.GroupVersion.String() {
+	if !isVPod(owner) {
 		return nil
 	}
 	vpod := vpods[types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name}]
@@ -41,6 +41,20 @@ func controllerOf(pod *corev1.Pod, vpods map[types.NamespacedName]*v1alpha1.VPod
 		return nil
 	}
 	return vpod
+}
+
+func isVPod(owner *metav1.OwnerReference) bool {
+	return owner.Kind == v1alpha1.KindVPod && owner.APIVersion == v1alpha1.GroupVersion.String()
+}
+
+// goes says whether a placeholder that the VPod controls, or none, is gone soon: it is being deleted, or its VPod is or was,
+// and the garbage collector sees to the rest. Until then it holds its room, and nothing moves it.
+func goes(pod *corev1.Pod, vpod *v1alpha1.VPod) bool {
+	if vpod != nil {
+		return pod.DeletionTimestamp != nil || vpod.DeletionTimestamp != nil
+	}
+	owner := metav1.GetControllerOfNoCopy(pod)
+	return pod.DeletionTimestamp != nil || owner != nil && isVPod(owner)
 }
 
 // idOf is a VPod as the scheduler knows it, by the label of its placeholders.
