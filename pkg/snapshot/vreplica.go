@@ -44,10 +44,20 @@ func VreplicaOf(pod *v1.Pod, name v1.ResourceName) (Vreplica, error) {
 	return v, nil
 }
 
-// Requested is how much of a resource a pod asks for.
+// Requested is how much of an extended resource a pod asks for.
 func Requested(pod *v1.Pod, name v1.ResourceName) int64 {
+	if plain(&pod.Spec) {
+		quantity := pod.Spec.Containers[0].Resources.Requests[name]
+		return quantity.Value()
+	}
 	quantity := resource.PodRequests(pod, resource.PodResourcesOptions{})[name]
 	return quantity.Value()
+}
+
+// plain says whether a pod asks for what its only container asks for, as placeholders do. All else is for the library,
+// which makes a list of all resources to find one.
+func plain(spec *v1.PodSpec) bool {
+	return len(spec.Containers) == 1 && len(spec.InitContainers) == 0 && spec.Overhead == nil && spec.Resources == nil
 }
 
 // VPodOf says whose vreplica a pod is: the vpod that its label names, else the pod's controller, else the pod is a vpod

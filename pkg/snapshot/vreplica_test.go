@@ -1,11 +1,14 @@
 package snapshot
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
 	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
@@ -49,6 +52,64 @@ func TestVreplicaOf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Requested is what the library says, of whatever a pod asks for and in whatever way.
+func TestRequestedIsWhatTheLibraryCounts(t *testing.T) {
+	const seed, pods = 20261130, 20_000
+	random := rand.New(rand.NewPCG(seed, 2))
+	shortcuts := 0
+	for n := range pods {
+		pod := &v1.Pod{Spec: randomRequests(random)}
+		if plain(&pod.Spec) {
+			shortcuts++
+		}
+		for _, name := range []v1.ResourceName{v1alpha1.ResourceVReplicas, "example.com/other"} {
+			quantity := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})[name]
+			if got, want := Requested(pod, name), quantity.Value(); got != want {
+				t.Fatalf("seed %d, pod %d requests %d %s, want %d: %+v", seed, n, got, name, want, pod.Spec)
+			}
+		}
+	}
+	if shortcuts == 0 || shortcuts == pods {
+		t.Errorf("%d of %d pods are plain, want some of each kind", shortcuts, pods)
+	}
+}
+
+// randomRequests makes up what a pod asks for: containers, sidecars and all else that adds to it.
+func randomRequests(random *rand.Rand) v1.PodSpec {
+	requests := func() v1.ResourceList {
+		list := v1.ResourceList{}
+		for _, name := range []v1.ResourceName{v1alpha1.ResourceVReplicas, "example.com/other", v1.ResourceCPU} {
+			if random.IntN(2) == 0 {
+				list[name] = resource.MustParse([]string{"0", "1", "3", "1500m", "1k", "-1"}[random.IntN(6)])
+			}
+		}
+		return list
+	}
+	containers := func(most int) (list []v1.Container) {
+		for range random.IntN(most + 1) {
+			c := v1.Container{Resources: v1.ResourceRequirements{Requests: requests()}}
+			list = append(list, c)
+		}
+		return list
+	}
+	spec := v1.PodSpec{Containers: containers(2)}
+	if random.IntN(3) == 0 {
+		spec.InitContainers = containers(2)
+		for i := range spec.InitContainers {
+			if random.IntN(2) == 0 {
+				spec.InitContainers[i].RestartPolicy = new(v1.ContainerRestartPolicyAlways)
+			}
+		}
+	}
+	if random.IntN(4) == 0 {
+		spec.Overhead = requests()
+	}
+	if random.IntN(4) == 0 {
+		spec.Resources = &v1.ResourceRequirements{Requests: requests()}
+	}
+	return spec
 }
 
 func TestVPodOf(t *testing.T) {
