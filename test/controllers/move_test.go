@@ -49,6 +49,41 @@ func TestG4_MoveOfOneVReplica(t *testing.T) {
 	}
 }
 
+// What moves to an adapter that is not ready stays where it is served until that is, or has had time to be.
+func TestG6_MoveWaitsForTheOtherAdapterToBeReady(t *testing.T) {
+	t.Parallel()
+	p := sharedStage(t).newPool(t, 10, "", "")
+	p.must(p.Cordon(t.Context(), p.node(1), true))
+	p.run("x", 4, "4/0")
+	p.adapterReady(1, false)
+	p.nodeIs(1, "not ready", func(n *corev1.Node) error {
+		if nodeReady(n) {
+			return fmt.Errorf("it is")
+		}
+		return nil
+	})
+	p.must(p.Cordon(t.Context(), p.node(1), false))
+	fewest := p.witnessReady("x")
+	p.move("x", 0)
+	p.eventually("another one is there", func(ctx context.Context) error {
+		pods, err := p.placeholders(ctx, "x")
+		if err != nil {
+			return err
+		}
+		for _, pod := range pods {
+			if pod.Spec.NodeName == p.node(1) && pod.Status.Phase == corev1.PodRunning {
+				return nil
+			}
+		}
+		return fmt.Errorf("it is not")
+	})
+	p.adapterReady(1, true)
+	p.settled("x", "3/1")
+	if n := fewest(); n < 4 {
+		t.Errorf("%d were ready, want never fewer than 4", n)
+	}
+}
+
 // A move that finds no room is given up after a minute, and leaves no trace. Nobody of lower priority has to give way to it.
 func TestG4_MoveToNowhereIsGivenUp(t *testing.T) {
 	t.Parallel()

@@ -155,19 +155,12 @@ func list(names []string) string {
 
 // wake is when time alone may change what is decided or published: when somebody's patience ends. 0 is never.
 func (o observation) wake() time.Duration {
-	var soonest time.Duration
+	after := max(0, patience-o.now.Sub(o.lacking))
 	for _, pod := range filter(o.alive(), isWaiting) {
-		if left := patience - o.age(pod); left > 0 && (soonest == 0 || left < soonest) {
-			soonest = left
-		}
+		after = soonest(after, patience-o.age(pod))
 	}
 	for _, pod := range o.pending() {
-		if left := arrival - o.age(pod); left > 0 && (soonest == 0 || left < soonest) {
-			soonest = left
-		}
+		after = soonest(after, arrival-o.age(pod), patience-o.age(pod))
 	}
-	if left := patience - o.now.Sub(o.lacking); left > 0 && (soonest == 0 || left < soonest) {
-		soonest = left
-	}
-	return soonest
+	return after
 }

@@ -115,13 +115,13 @@ func (o observation) isHopeless() bool {
 		len(pending) > 0 && areRefused(pending) && o.age(youngest(pending)) >= patience
 }
 
-// pending are the placeholders that are not placed, while others are to be replaced.
+// pending are the placeholders that have not arrived, while others are to be replaced.
 func (o observation) pending() []*corev1.Pod {
 	alive := o.alive()
 	if !slices.ContainsFunc(alive, o.isStale) {
 		return nil
 	}
-	return filter(alive, func(pod *corev1.Pod) bool { return !isAdmitted(pod) && !o.isStale(pod) })
+	return filter(alive, func(pod *corev1.Pod) bool { return !o.hasArrived(pod) && !o.isStale(pod) })
 }
 
 // hindrance says what keeps vreplicas on adapters that they are to leave, or "".

@@ -23,13 +23,24 @@ func TestDecide_G6_Drain(t *testing.T) {
 		pods              []string
 		want              string
 	}{
-		"as many more as leave":         {replicas: 3, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2"}, want: "create 3 4"},
-		"which are waited for":          {replicas: 3, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3", "4"}},
-		"for one another, too":          {replicas: 3, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3 @a-1", "4"}},
-		"but not for long":              {replicas: 3, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3 @a-1", "4 age=2s"}, want: "evict 1"},
-		"nor for one that is refused":   {replicas: 3, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3 @a-1", "4 refused"}, want: "evict 1"},
-		"bound is not placed":           {replicas: 2, pods: []string{"0 @a-0", "1 @a-2", "2 @a-1 unadmitted"}},
-		"placed: they go":               {replicas: 3, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3 @a-1", "4 @a-0"}, want: "evict 1 2"},
+		"as many more as leave":       {replicas: 3, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2"}, want: "create 3 4"},
+		"which are waited for":        {replicas: 3, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3", "4"}},
+		"for one another, too":        {replicas: 3, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3 @a-1", "4"}},
+		"but not for long":            {replicas: 3, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3 @a-1", "4 age=2s"}, want: "evict 1"},
+		"nor for one that is refused": {replicas: 3, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3 @a-1", "4 refused"}, want: "evict 1"},
+		"bound is not placed":         {replicas: 2, pods: []string{"0 @a-0", "1 @a-2", "2 @a-1 unadmitted"}},
+		"placed: they go":             {replicas: 3, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3 @a-1", "4 @a-0"}, want: "evict 1 2"},
+		"placed where nothing is ready as yet": {
+			replicas: 3, adapters: []string{"a-0", "a-1 unready", "a-2 draining"},
+			pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3 @a-1 age=59s", "4 @a-0"}, want: "evict 1",
+		},
+		"which is waited for, if it is all there is": {
+			replicas: 2, adapters: []string{"a-0", "a-1 unready", "a-2 draining"}, pods: []string{"0 @a-0", "1 @a-2", "2 @a-1 age=59s"},
+		},
+		"but not for ever": {
+			replicas: 2, adapters: []string{"a-0", "a-1 unready", "a-2 draining"}, pods: []string{"0 @a-0", "1 @a-2", "2 @a-1 age=60s"},
+			want: "evict 1",
+		},
 		"gone":                          {replicas: 3, pods: []string{"0 @a-0", "3 @a-1", "4 @a-0"}},
 		"C52: what is missing is first": {replicas: 4, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2"}, want: "create 3"},
 		"those that wait are first":     {replicas: 4, pods: []string{"0 @a-0", "1 @a-2", "2 @a-2", "3 refused"}},

@@ -91,6 +91,10 @@ func (w *world) drainSome() (leaving int, room int64) {
 			leaving += counts[node.Name]
 		} else {
 			room += capacityOf(node) - int64(counts[node.Name])
+			if w.rng.IntN(4) == 0 {
+				node.Status.Conditions[0].Status = corev1.ConditionFalse
+				w.note("%s is not ready", node.Name)
+			}
 		}
 	}
 	w.drain()

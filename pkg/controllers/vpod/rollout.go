@@ -41,8 +41,8 @@ func (o observation) spare(stale []*corev1.Pod) int {
 	return min(len(stale), 1)
 }
 
-// replace has others take the place of stale placeholders: some more are created, and as many stale ones go as others are
-// placed. So no more exist than asked for and spare, and no fewer serve. It returns what goes and how many are missing.
+// replace has others take the place of stale placeholders: some more are created, and as many stale ones go as others have
+// arrived. So no more exist than asked for and spare, and no fewer serve. It returns what goes and how many are missing.
 //
 // Where that is no way, some go before others are placed: see sacrifice.
 //
@@ -50,7 +50,7 @@ func (o observation) spare(stale []*corev1.Pod) int {
 // is to give way to what only moves: there are no more than find room.
 func (o observation) replace(alive, stale []*corev1.Pod, spare int) (p plan, missing int) {
 	fresh := without(alive, stale)
-	pending := filter(fresh, func(pod *corev1.Pod) bool { return !isAdmitted(pod) })
+	pending := filter(fresh, func(pod *corev1.Pod) bool { return !o.hasArrived(pod) })
 	excess := len(alive) - desired(o.vpod)
 	switch n := excess - len(pending); {
 	case n > 0 && o.isArriving(pending):
@@ -77,6 +77,13 @@ func (o observation) replace(alive, stale []*corev1.Pod, spare int) (p plan, mis
 		return plan{}, 1
 	}
 	return plan{}, 0
+}
+
+// hasArrived says whether a placeholder can serve in place of another: its adapter is ready, or has had time to be. An adapter
+// may become ready only once there is something for it to serve.
+func (o observation) hasArrived(pod *corev1.Pod) bool {
+	node := o.nodes[pod.Spec.NodeName]
+	return isAdmitted(pod) && (node == nil || adapter.IsNodeReady(node) || o.age(pod) >= patience)
 }
 
 // outdated are the stale ones that have another PriorityClass and are not leaving besides.
