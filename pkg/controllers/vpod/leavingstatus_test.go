@@ -108,31 +108,6 @@ func TestPublishedWhileReplaced(t *testing.T) {
 	}
 }
 
-// Since when there has been no room is known while some are to move, and no longer.
-func TestLacksRoomSince(t *testing.T) {
-	for name, tc := range map[string]struct {
-		adapters []string
-		before   time.Time
-		want     time.Time
-	}{
-		"none":      {adapters: []string{"a-0 room=1", "a-2 draining"}, want: noon},
-		"none yet":  {adapters: []string{"a-0 room=1", "a-2 draining"}, before: noon.Add(-time.Hour), want: noon.Add(-time.Hour)},
-		"some":      {adapters: []string{"a-0", "a-2 draining"}, before: noon.Add(-time.Hour)},
-		"all stay":  {adapters: []string{"a-0 room=1", "a-2 cordoned"}, before: noon.Add(-time.Hour)},
-		"no census": {before: noon.Add(-time.Hour)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := observed(xVPod(2), adapterNodes(tc.adapters...), "0 @a-0", "1 @a-2")
-			if tc.adapters == nil {
-				o.census = nil
-			}
-			if got := o.lacksRoomSince(tc.before); !got.Equal(tc.want) {
-				t.Errorf("since %v, want %v", got, tc.want)
-			}
-		})
-	}
-}
-
 func TestIsShrinking(t *testing.T) {
 	for name, tc := range map[string]struct {
 		replicas int

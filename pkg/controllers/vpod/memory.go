@@ -18,6 +18,8 @@ type memory struct {
 	held int
 	// lacking, once lost, has what can be moved nowhere be given up later.
 	lacking time.Time
+	// tried, once lost, has one more tried in vain.
+	tried time.Time
 	// shrinks, once lost, has a surplus evicted that was to be deleted, if its adapters are draining.
 	shrinks           bool
 	refusal, eviction *refusal

@@ -48,6 +48,7 @@ func newWorld(rng *rand.Rand) *world {
 // control carries out one plan, and says whether there was anything to do.
 func (w *world) control() bool {
 	w.held, w.shrinks, w.lacking = w.hold(w.held), w.isShrinking(w.shrinks), w.lacksRoomSince(w.lacking)
+	w.tried = w.triedInVain(w.tried)
 	if !slices.ContainsFunc(w.pods, w.isLeaving) {
 		w.eviction = nil
 	}

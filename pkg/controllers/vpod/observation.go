@@ -32,6 +32,8 @@ type observation struct {
 	held int
 	// lacking is since when there has been no room for one more, while some are being replaced; zero: there is.
 	lacking time.Time
+	// tried is when the scheduler last found no room for one more, nor any by preemption.
+	tried time.Time
 	// shrinks: fewer are asked for than were, and those that are too many are not gone yet.
 	shrinks bool
 	// refusal is nil unless the API server refused to create a placeholder when it was last asked, eviction unless it refused

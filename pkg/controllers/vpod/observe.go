@@ -19,7 +19,7 @@ import (
 
 // observe reads the cache, and shares what it reads with it.
 func (r *reconciler) observe(ctx context.Context, vpod *v1alpha1.VPod, m *memory) (observation, error) {
-	o := observation{vpod: vpod, refusal: m.refusal, eviction: m.eviction, now: r.clock.Now()}
+	o := observation{vpod: vpod, refusal: m.refusal, eviction: m.eviction, tried: m.tried, now: r.clock.Now()}
 	var pods corev1.PodList
 	err := r.cached.List(ctx, &pods, client.InNamespace(vpod.Namespace), client.MatchingFields{informers.ByVPod: vpod.Name},
 		client.UnsafeDisableDeepCopy)
@@ -132,7 +132,7 @@ func (r *reconciler) confirm(ctx context.Context, o observation) (confirmed obse
 		}
 	}
 	o, err = r.observeAdapters(ctx, o)
-	o.shrinks = o.isShrinking(o.shrinks)
+	o.shrinks, o.tried = o.isShrinking(o.shrinks), o.triedInVain(o.tried)
 	return o, err == nil, err
 }
 

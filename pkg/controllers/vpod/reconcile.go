@@ -54,7 +54,7 @@ func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.R
 			return ctrl.Result{}, err
 		}
 		o, err = r.enforce(ctx, o, m)
-		m.refusal, m.eviction = o.refusal, o.eviction
+		m.refusal, m.eviction, m.tried = o.refusal, o.eviction, o.tried
 	}
 	before := o.vpod.ResourceVersion
 	o, pause, failure := r.publish(ctx, o, m)

@@ -1,14 +1,12 @@
 package vpod
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
-	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
 
 const (
@@ -91,9 +89,18 @@ func (o observation) outdated(stale []*corev1.Pod) []*corev1.Pod {
 	return filter(stale, func(pod *corev1.Pod) bool { return !o.isLeaving(pod) })
 }
 
-// isInVain says whether one more would find no room, nor any that one with another PriorityClass could leave to it.
+// isInVain says whether one more would find no room, nor any that one with another PriorityClass could leave to it. Whether
+// others would have to give way to it only the scheduler can tell, which is asked now and then.
 func (o observation) isInVain(outdated []*corev1.Pod) bool {
-	return o.lacksRoom() && !slices.ContainsFunc(outdated, o.leavesRoom)
+	return o.lacksRoom() && !slices.ContainsFunc(outdated, o.leavesRoom) && o.now.Sub(o.tried) < patience
+}
+
+// triedInVain is when one more than asked for was last seen to find no room.
+func (o observation) triedInVain(before time.Time) time.Time {
+	if pending := o.pending(); len(pending) > 0 && o.lacksRoom() && o.isStuck(pending) {
+		return o.now
+	}
+	return before
 }
 
 // lacksRoom says whether there is no room for one more by the numbers.
@@ -195,9 +202,11 @@ func (o observation) isArriving(pending []*corev1.Pod) bool {
 }
 
 // isStuck says whether placeholders that wait will find no room by themselves. What the scheduler said may be from before
-// room was made: where there is room by the numbers, it gets time to see it.
+// room was made: where there is room by the numbers, it gets time to see it. One for which others give way, if the API server
+// was asked and not the cache, finds some.
 func (o observation) isStuck(waiting []*corev1.Pod) bool {
-	return areRefused(waiting) && o.census != nil && (o.room().eligible == 0 || o.age(youngest(waiting)) >= patience)
+	isNominated := func(pod *corev1.Pod) bool { return pod.Status.NominatedNodeName != "" }
+	return areRefused(waiting) && !slices.ContainsFunc(waiting, isNominated) && o.census != nil && (o.room().eligible == 0 || o.age(youngest(waiting)) >= patience)
 }
 
 func areRefused(pods []*corev1.Pod) bool {
@@ -208,54 +217,4 @@ func youngest(pods []*corev1.Pod) *corev1.Pod { return slices.MaxFunc(pods, comp
 
 func compareBirths(a, b *corev1.Pod) int {
 	return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
-}
-
-// leastMissed picks one of the outdated placeholders. The order is total:
-//  1. those whose adapter is gone, then those whose adapter is not ready
-//  2. the adapter with the fewest vreplicas of the VPod, then the zone, then the host
-//  3. the higher ordinal, then the higher index, then the greater name
-//
-// Its replacement goes where the fewest are, and so takes its place. It is the reverse of scaling down, where the most
-// lose one: so what is replaced last is where one too many is while there is one more than asked for, and its removal
-// leaves an even spread behind.
-func (o observation) leastMissed(alive, outdated []*corev1.Pod) *corev1.Pod {
-	zones, hosts, adapters := map[string]int{}, map[string]int{}, map[string]int{}
-	for _, pod := range alive {
-		if node := o.nodes[pod.Spec.NodeName]; node != nil {
-			zones[node.Labels[corev1.LabelTopologyZone]]++
-			hosts[snapshot.HostOf(node)]++
-			adapters[node.Name]++
-		}
-	}
-	return slices.MinFunc(outdated, func(a, b *corev1.Pod) int {
-		x, y := o.nodes[a.Spec.NodeName], o.nodes[b.Spec.NodeName]
-		if x == nil || y == nil {
-			return cmp.Or(compareBools(x != nil, y != nil), o.compareIndices(b, a))
-		}
-		return cmp.Or(
-			compareBools(adapter.IsNodeReady(x), adapter.IsNodeReady(y)),
-			cmp.Compare(adapters[x.Name], adapters[y.Name]),
-			cmp.Compare(zones[x.Labels[corev1.LabelTopologyZone]], zones[y.Labels[corev1.LabelTopologyZone]]),
-			cmp.Compare(hosts[snapshot.HostOf(x)], hosts[snapshot.HostOf(y)]),
-			cmp.Compare(ordinalOf(y), ordinalOf(x)),
-			o.compareIndices(b, a),
-		)
-	})
-}
-
-func (o observation) compareIndices(a, b *corev1.Pod) int {
-	i, _ := indexOf(o.vpod.Name, a.Name)
-	j, _ := indexOf(o.vpod.Name, b.Name)
-	return cmp.Or(cmp.Compare(i, j), cmp.Compare(a.Name, b.Name))
-}
-
-// compareBools has false come first.
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }

@@ -11,6 +11,7 @@ func TestDecide_C27_PriorityRollout(t *testing.T) {
 		replicas int
 		adapters []string
 		refusal  *refusal
+		tried    time.Time
 		pods     []string
 		want     string
 	}{
@@ -33,8 +34,19 @@ func TestDecide_C27_PriorityRollout(t *testing.T) {
 		"one more is given up where none has room to leave to it": {
 			replicas: 2, adapters: []string{"a-0 cordoned", "a-1 room=0"}, pods: []string{"0 @a-0 old", "1 @a-0 old", "2 refused"}, want: "remove 2",
 		},
-		"and not tried again": {
-			replicas: 2, adapters: []string{"a-0 cordoned", "a-1 room=0"}, pods: []string{"0 @a-0 old", "1 @a-0 old"},
+		"and not tried again at once": {
+			replicas: 2, adapters: []string{"a-0 cordoned", "a-1 room=0"}, tried: noon.Add(-59 * time.Second),
+			pods: []string{"0 @a-0 old", "1 @a-0 old"},
+		},
+		"but later: others may give way to it": {
+			replicas: 2, adapters: []string{"a-0 cordoned", "a-1 room=0"}, tried: noon.Add(-time.Minute),
+			pods: []string{"0 @a-0 old", "1 @a-0 old"}, want: "create 2",
+		},
+		"one for which others give way is waited for": {
+			replicas: 2, adapters: []string{"a-0 cordoned", "a-1 room=0"}, pods: []string{"0 @a-0 old", "1 @a-0 old", "2 refused nominated"},
+		},
+		"and costs no other one of the VPod its place": {
+			replicas: 3, adapters: full, pods: []string{"0 @a-0 old", "1 @a-0 old", "2 @a-1 old", "3 refused nominated"},
 		},
 		"but when there is room": {
 			replicas: 2, adapters: []string{"a-0 cordoned", "a-1 room=1"}, pods: []string{"0 @a-0 old", "1 @a-0 old"}, want: "create 2",
@@ -66,9 +78,57 @@ func TestDecide_C27_PriorityRollout(t *testing.T) {
 				tc.adapters = threeAdapters
 			}
 			o := observed(xVPod(tc.replicas), adapterNodes(tc.adapters...), tc.pods...)
-			o.refusal = tc.refusal
+			o.refusal, o.tried = tc.refusal, tc.tried
 			if got := decide(o).String(); got != tc.want {
 				t.Errorf("plan %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// Since when there has been no room is known while some are to move, and no longer.
+func TestLacksRoomSince(t *testing.T) {
+	for name, tc := range map[string]struct {
+		adapters []string
+		before   time.Time
+		want     time.Time
+	}{
+		"none":      {adapters: []string{"a-0 room=1", "a-2 draining"}, want: noon},
+		"none yet":  {adapters: []string{"a-0 room=1", "a-2 draining"}, before: noon.Add(-time.Hour), want: noon.Add(-time.Hour)},
+		"some":      {adapters: []string{"a-0", "a-2 draining"}, before: noon.Add(-time.Hour)},
+		"all stay":  {adapters: []string{"a-0 room=1", "a-2 cordoned"}, before: noon.Add(-time.Hour)},
+		"no census": {before: noon.Add(-time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observed(xVPod(2), adapterNodes(tc.adapters...), "0 @a-0", "1 @a-2")
+			if tc.adapters == nil {
+				o.census = nil
+			}
+			if got := o.lacksRoomSince(tc.before); !got.Equal(tc.want) {
+				t.Errorf("since %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// When one more was tried in vain is remembered.
+func TestTriedInVain(t *testing.T) {
+	before := noon.Add(-time.Hour)
+	for name, tc := range map[string]struct {
+		adapter, spare string
+		want           time.Time
+	}{
+		"refused":          {adapter: "a-0 room=1", spare: "1 refused", want: noon},
+		"being tried":      {adapter: "a-0 room=1", spare: "1", want: before},
+		"there is room":    {adapter: "a-0", spare: "1 refused", want: before},
+		"there is none":    {adapter: "a-0 room=1", spare: "1 failed", want: before},
+		"others give way":  {adapter: "a-0 room=1", spare: "1 refused nominated", want: before},
+		"nothing is stale": {adapter: "a-0 room=1", spare: "1 @a-0", want: before},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observed(xVPod(1), adapterNodes(tc.adapter), "0 @a-0 old", tc.spare)
+			if got := o.triedInVain(before); !got.Equal(tc.want) {
+				t.Errorf("tried at %v, want %v", got, tc.want)
 			}
 		})
 	}

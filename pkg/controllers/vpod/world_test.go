@@ -102,7 +102,7 @@ func adapterNodes(texts ...string) []*corev1.Node {
 }
 
 // pod reads a placeholder of a VPod: its index, then "@a-0" where it is bound to, and in any order "unadmitted", "ready",
-// "refused" by the scheduler, "failed", "terminating", "old" in its PriorityClass, "moving", "unprofiled" for another scheduler, "age=70s", and what
+// "refused" by the scheduler, "nominated", "failed", "terminating", "old" in its PriorityClass, "moving", "unprofiled" for another scheduler, "age=70s", and what
 // makes it somebody else's or unlike a placeholder: "inherited", "orphan", "stranger", "mislabelled", "unlabelled".
 func pod(v *v1alpha1.VPod, text string) *corev1.Pod {
 	words := strings.Fields(text)
@@ -129,6 +129,8 @@ func pod(v *v1alpha1.VPod, text string) *corev1.Pod {
 			set(corev1.PodReady, corev1.ConditionTrue, "")
 		case key == "refused":
 			set(corev1.PodScheduled, corev1.ConditionFalse, "no adapter for "+p.Name)
+		case key == "nominated":
+			p.Status.NominatedNodeName = "a-1"
 		case key == "failed":
 			p.Status.Phase = corev1.PodFailed
 		case key == "terminating":
