@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,10 +41,11 @@ type tenancy struct {
 	vpod *v1alpha1.VPod
 	// limit is the most adapters that it may use; 0 is no limit.
 	limit int
-	// alive is the number of vreplicas that there are, unbound that of those without an adapter, and waiting that of those
-	// among them which wait for room. young are those for which the controller of the VPod may not have published anything
+	// alive is the number of vreplicas that there are, and unbound that of those without an adapter. young are those for which the controller of the VPod may not have published anything
 	// yet. One that is being deleted is nobody's any more.
-	alive, unbound, waiting, young int64
+	alive, unbound, young int64
+	// waiting are those for which a scheduler found no room, by since when.
+	waiting []time.Time
 }
 
 // count takes the census.
@@ -75,7 +77,7 @@ func (s state) count() census {
 			c.hold(pod, vpod, isGoing)
 			held = append(held, asScheduler(pod, isGoing))
 		}
-		if pod.DeletionTimestamp == nil && (vpod != nil || !isGoing) {
+		if pod.DeletionTimestamp == nil && (vpod != nil || !isGoing) && !isHopeless(pod) {
 			c.tenant(pod, vpod).add(pod, s.now)
 		}
 	}
@@ -130,7 +132,7 @@ func (t *tenancy) add(pod *corev1.Pod, now time.Time) {
 	}
 	t.unbound++
 	if isLeaving := t.vpod != nil && t.vpod.DeletionTimestamp != nil; !isLeaving && waitsForRoom(pod) {
-		t.waiting++
+		t.waiting = append(t.waiting, waitsSince(pod))
 	}
 }
 
@@ -172,12 +174,15 @@ func seen(vpod *v1alpha1.VPod) int64 {
 	}
 }
 
-// lacking is how many of those that wait for room are not to take the place of one that is placed.
-func (t *tenancy) lacking() int64 {
+// lacking are those of the waiting that are not to take the place of one that is placed: the last ones, so that nothing is
+// taken for a lack that lasts but what is one.
+func (t *tenancy) lacking() []time.Time {
+	slices.SortFunc(t.waiting, time.Time.Compare)
 	if t.vpod == nil {
 		return t.waiting
 	}
-	return max(0, min(t.waiting, t.wanted()-(t.alive-t.unbound)))
+	waiting := int64(len(t.waiting))
+	return t.waiting[waiting-max(0, min(waiting, t.wanted()-(t.alive-t.unbound))):]
 }
 
 func isRefused(vpod *v1alpha1.VPod) bool {

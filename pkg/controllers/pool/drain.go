@@ -8,23 +8,20 @@ import (
 // drain looks at how the adapters beyond the target are emptied, and gives up where they are not.
 func (v view) drain(d decision, m memory, now time.Time) (decision, memory) {
 	if d.target >= v.replicas {
-		m.drain, m.lackingSince = progress{}, time.Time{}
+		m.drain, m.began = progress{}, time.Time{}
 		return d, m
+	}
+	if v.target == nil || *v.target >= v.replicas {
+		m.began = now.Truncate(time.Second)
 	}
 	held := v.heldFrom(d.target)
 	if p := m.drain; p.target != d.target || p.replicas != v.replicas || held < p.held {
 		m.drain = progress{target: d.target, replicas: v.replicas, held: held, since: now}
 	}
-	switch {
-	case v.lacking == 0:
-		m.lackingSince = time.Time{}
-	case m.lackingSince.IsZero():
-		m.lackingSince = now
-	}
-	switch {
-	case !m.lackingSince.IsZero() && now.Sub(m.lackingSince) >= lackFor:
+	switch lacking := v.lackingFor(lackFor, m.began, now); {
+	case lacking > 0:
 		m.blocked = fmt.Sprintf("%s for room though the numbers say that there is enough",
-			count(int(v.lacking), "vreplica waits", "vreplicas wait"))
+			count(lacking, "vreplica waits", "vreplicas wait"))
 	case held > 0 && now.Sub(m.drain.since) >= v.patience:
 		m.blocked = fmt.Sprintf("%s on %s for %s", count(int(held), "vreplica has stayed", "vreplicas have stayed"),
 			some(v.occupied(d.target)), v.patience)
@@ -34,8 +31,20 @@ func (v view) drain(d decision, m memory, now time.Time) (decision, memory) {
 	d.target, d.gaveUp = v.replicas, true
 	m.pause = m.pause.next(v.wanted(), v.patience, now)
 	m.window = m.window.keep(d.target, v.wanted(), now)
-	m.drain, m.lackingSince = progress{}, time.Time{}
+	m.drain, m.began = progress{}, time.Time{}
 	return d, m
+}
+
+// lackingFor is how many vreplicas have had no place for so long since a drain began. What waits since before does not wait
+// for the adapters that are drained.
+func (v view) lackingFor(d time.Duration, began, now time.Time) int {
+	n := 0
+	for _, since := range v.lacking {
+		if !since.Before(began) && now.Sub(since) >= d {
+			n++
+		}
+	}
+	return n
 }
 
 // lag follows l.
@@ -60,8 +69,8 @@ func (v view) wake(d decision, m memory, now time.Time) time.Duration {
 	}
 	if d.target < v.replicas {
 		waits = append(waits, v.patience-now.Sub(m.drain.since))
-		if !m.lackingSince.IsZero() {
-			waits = append(waits, lackFor-now.Sub(m.lackingSince))
+		for _, since := range v.lacking {
+			waits = append(waits, lackFor-now.Sub(since))
 		}
 	}
 	if m.lag.missing+m.lag.excess > 0 {

@@ -87,14 +87,26 @@ func TestThePauseEndsWhenSomethingElseIsWanted(t *testing.T) {
 
 // The numbers do not see every rule: vreplicas that wait without end in the middle of a drain may wait for its adapters.
 func TestDrainIsGivenUpForVReplicasThatWait(t *testing.T) {
-	s := draining().change(func(s *scene) { s.waiting, s.lacking = 1, 1 }).look()
+	s := draining().lack(0).change(func(s *scene) { s.waiting = 1 }).look()
 	s.hold(9, 9, 4).pass(lackFor-1).check(t, "for a moment", 2, 3, v1alpha1.ReasonDraining, "")
 	s.hold(9, 9, 3).pass(1).check(t, "too long", 3, 3, v1alpha1.ReasonDrainBlocked, "1 vreplica waits for room though")
-	s.change(func(s *scene) { s.lacking = 0 }).pass(testPatience).check(t, "pause", 3, 3, v1alpha1.ReasonDrainBlocked, "")
+	s.lack().pass(testPatience).check(t, "pause", 3, 3, v1alpha1.ReasonDrainBlocked, "")
+}
 
-	s = draining().change(func(s *scene) { s.lacking = 1 }).look().pass(lackFor - 1).
-		change(func(s *scene) { s.lacking = 0 }).look().change(func(s *scene) { s.lacking = 2 }).look().pass(lackFor - 1)
-	s.check(t, "one after the other", 2, 3, v1alpha1.ReasonDraining, "")
+// Somebody waits at each look at a busy pool, but not for long.
+func TestDrainGoesOnWhileOneVReplicaWaitsAfterTheOther(t *testing.T) {
+	s := draining()
+	for range 5 {
+		s.lack(0, time.Second).pass(lackFor-1).check(t, "one after the other", 2, 3, v1alpha1.ReasonDraining, "")
+	}
+	s.lack(0).look().pass(lackFor).check(t, "the same", 3, 3, v1alpha1.ReasonDrainBlocked, "")
+}
+
+// What waits since before the drain does not wait for its adapters. Who did not see it begin does not know that.
+func TestDrainGoesOnWhateverWaitedBefore(t *testing.T) {
+	s := draining().lack(-time.Second).look()
+	s.pass(2*lackFor).check(t, "it waits", 2, 3, v1alpha1.ReasonDraining, "")
+	s.restart().look().check(t, "after a restart", 3, 3, v1alpha1.ReasonDrainBlocked, "1 vreplica waits for room though")
 }
 
 // Each drain has the whole patience, even one like that which was taken back just before it ran out.
@@ -144,7 +156,7 @@ func TestWhenToLookAgain(t *testing.T) {
 		"all is well":              {s: pooled(3).want(25).look()},
 		"the delay":                {s: pooled(3).want(25).look().want(15).look().pass(20 * time.Second), want: testDelay - 20*time.Second},
 		"a drain":                  {s: draining().pass(30 * time.Second), want: testPatience - 30*time.Second},
-		"vreplicas that wait":      {s: draining().change(func(s *scene) { s.lacking = 1 }).look().pass(time.Second), want: lackFor - time.Second},
+		"vreplicas that wait":      {s: draining().lack(0).look().pass(time.Second), want: lackFor - time.Second},
 		"a pause":                  {s: draining().pass(testPatience).pass(testDelay), want: pauseFirst*testPatience - testDelay},
 		"a plan":                   {s: pooled(3).want(25).look().want(15).look().change(func(s *scene) { s.end = 3 }).pass(testDelay).pass(time.Second), want: planAgain - time.Second},
 		"pods that are not there":  {s: pooled(3).want(25).change(func(s *scene) { s.missing = []string{"x-1"} }).look().pass(time.Second), want: stuckAfter - time.Second},

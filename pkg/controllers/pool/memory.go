@@ -22,8 +22,8 @@ type memory struct {
 	pause pause
 	plan  plan
 	lag   lag
-	// lackingSince is since when vreplicas wait though adapters are drained; zero if none do.
-	lackingSince time.Time
+	// began is when the adapters that are drained began to be, in whole seconds; zero if none are, or nobody knows.
+	began time.Time
 	// refusal is what the API server answered when it was last asked for another number of replicas.
 	refusal refusal
 	// blocked is why the pool did not shrink as far as it should have, in words; "" if it did.

@@ -54,7 +54,10 @@ func (m *market) schedule() {
 		}
 	}
 	m.waiting = m.demand - m.held()
-	m.lacking = m.waiting
+	for int64(len(m.lacking)) < m.waiting {
+		m.lacking = append(m.lacking, m.at)
+	}
+	m.lacking = m.lacking[int64(len(m.lacking))-m.waiting:]
 }
 
 // move takes some vreplicas off adapters that are drained.

@@ -45,8 +45,8 @@ func (v view) scaling(d decision, m memory, now time.Time) (reason, words string
 		return v1alpha1.ReasonScalingUp,
 			fmt.Sprintf("%d of %d adapters are not there yet: %s", len(absent), v.replicas, some(absent))
 	case d.target > v.wanted() && v.waiting > 0:
-		return v1alpha1.ReasonScaleDownDelayed, fmt.Sprintf(
-			"%d adapters stay while vreplicas wait for room, as %d do", d.target, v.waiting)
+		return v1alpha1.ReasonScaleDownDelayed, fmt.Sprintf("%d adapters stay while %s for room",
+			d.target, count(int(v.waiting), "vreplica waits", "vreplicas wait"))
 	case d.target > v.wanted():
 		return v1alpha1.ReasonScaleDownDelayed,
 			fmt.Sprintf("%d adapters stay until fewer have been enough for %s", d.target, v.delay)

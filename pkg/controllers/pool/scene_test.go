@@ -70,6 +70,15 @@ func (s *scene) decideOnly() *scene {
 	return s
 }
 
+// lack has vreplicas lack room since so long after now.
+func (s *scene) lack(after ...time.Duration) *scene {
+	s.lacking = nil
+	for _, d := range after {
+		s.lacking = append(s.lacking, s.at.Add(d))
+	}
+	return s
+}
+
 // look decides once, and carries it out.
 func (s *scene) look() *scene {
 	s.decideOnly()

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +20,7 @@ func TestSize(t *testing.T) {
 		s       *situation
 		want    string
 		waiting int64
-		lacking int64
+		lacking int
 	}{
 		"C16: bound and waiting": {
 			s:    scaledPool(2).vpod("x", 23, 5, 9, 9),
@@ -141,13 +142,28 @@ func TestSize(t *testing.T) {
 			want: "3: 25 vreplicas wanted, 10 per adapter",
 		},
 		"refused by the scheduler, however long ago": {
-			s: scaledPool(3).vpod("x", 25, 1, 10, 10).change(func(s *situation) {
-				s.lastPod().CreationTimestamp = earlier
-				s.lastPod().Status.Conditions = []corev1.PodCondition{{
-					Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
-				}}
+			s:    scaledPool(2).vpod("x", 25, 5, 10, 10).change(refusedFor(time.Hour)),
+			want: "3: 25 vreplicas wanted, 10 per adapter", waiting: 5, lacking: 5,
+		},
+		"refused just now, though there is room": {
+			s:    scaledPool(3).vpod("x", 25, 5, 10, 10).change(refusedFor(lackFor - 1)),
+			want: "3: 25 vreplicas wanted, 10 per adapter", waiting: 5, lacking: 5,
+		},
+		"refused for long though there is room: it waits for something else": {
+			s:    scaledPool(3).vpod("x", 25, 5, 10, 10).change(refusedFor(lackFor)),
+			want: "3: 25 vreplicas wanted, 10 per adapter", lacking: 5,
+		},
+		"room on adapters that are cordoned is none": {
+			s:    scaledPool(3).vpod("x", 25, 5, 10, 10).change(refusedFor(time.Hour)).cordoned(2, v1alpha1.CordonDraining),
+			want: "3: 25 vreplicas wanted, 10 per adapter", waiting: 5, lacking: 5,
+		},
+		"what asks for two at once can never be placed": {
+			s: scaledPool(1).vpod("x", 4, 0, 4).plain("", 7).change(func(s *situation) {
+				for _, pod := range s.placeholders[4:] {
+					pod.Spec.Containers = append(requestsOne(), requestsOne()...)
+				}
 			}),
-			want: "3: 25 vreplicas wanted, 10 per adapter", waiting: 1, lacking: 1,
+			want: "1: 4 vreplicas wanted, 10 per adapter",
 		},
 		"finished": {
 			s: scaledPool(1).vpod("x", 5, 0, 5).place("y", "kafka-0", 9).change(func(s *situation) {
@@ -166,10 +182,29 @@ func TestSize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := tc.s.view(tc.s.count(), testPatience)
-			if got := v.size.String(); got != tc.want || v.waiting != tc.waiting || v.lacking != tc.lacking {
-				t.Errorf("size is %s, %d wait, %d of them lack; want %s, %d, %d", got, v.waiting, v.lacking, tc.want, tc.waiting, tc.lacking)
+			if got := v.size.String(); got != tc.want || v.waiting != tc.waiting || len(v.lacking) != tc.lacking {
+				t.Errorf("size is %s, %d wait, %d of them lack; want %s, %d, %d", got, v.waiting, len(v.lacking), tc.want, tc.waiting, tc.lacking)
 			}
 		})
+	}
+}
+
+// refusedFor has the scheduler have found no place for so long for those that wait.
+func refusedFor(d time.Duration) func(*situation) {
+	return func(s *situation) {
+		for _, pod := range s.placeholders {
+			if pod.Spec.NodeName == "" {
+				pod.Status.Conditions[0].LastTransitionTime.Time = now.Add(-d)
+			}
+		}
+	}
+}
+
+func TestOfThoseThatWaitTheYoungestLack(t *testing.T) {
+	s := scaledPool(3).vpod("x", 21, 3, 10, 10).change(refusedFor(time.Minute))
+	s.lastPod().Status.Conditions[0].LastTransitionTime.Time = now.Add(-time.Second)
+	if got := s.view(s.count(), testPatience).lacking; len(got) != 1 || !got[0].Equal(now.Add(-time.Second)) {
+		t.Errorf("lacking are %v", got)
 	}
 }
 

@@ -13,8 +13,8 @@ const (
 	pauseFirst, pauseMost = 2, 30
 	// planAgain is how long a plan that was found impossible is not made again. In a large pool it costs time.
 	planAgain = 10 * time.Second
-	// lackFor is how long vreplicas may wait while adapters are drained. What is moved waits for a moment, too, where its vpod
-	// may not use another adapter before it has left the old one.
+	// lackFor is how long a vreplica may wait while adapters are drained, or although there is room. What is moved waits for a
+	// moment, too, where its vpod may not use another adapter before it has left the old one.
 	lackFor = 10 * time.Second
 	// stuckAfter is how long a StatefulSet may take to create pods, or to begin to delete them.
 	stuckAfter = 30 * time.Second
@@ -30,9 +30,10 @@ type view struct {
 	target *int32
 	reason string
 	size   placement.Size
-	// waiting is how many vreplicas wait for room that more adapters could give them. lacking is how many of them are not
-	// about to take the place of others.
-	waiting, lacking int64
+	// waiting is how many vreplicas wait for room that more adapters could give them.
+	waiting int64
+	// lacking are those for which the scheduler has no place, and which are not about to take that of others, by since when.
+	lacking []time.Time
 	// again is after how long something else may count, even if nothing happens until then; 0 is never.
 	again time.Duration
 	// adapters are those of the StatefulSet, by ordinal.
@@ -113,6 +114,7 @@ func (v view) begin(m memory, now time.Time) (decision, memory) {
 	if d.hand = v.touched(m); d.hand == raised {
 		d.target = v.replicas
 	}
+	d.target = min(d.target, max(v.replicas, int32(v.size.Bounds.Max))) // What is above it may stay, and is not asked for.
 	if !m.known || d.hand == raised {
 		m.window = m.window.note(d.target, now)
 	}

@@ -97,7 +97,7 @@ func TestTarget(t *testing.T) {
 		},
 		"nothing shrinks while vreplicas wait": {
 			s:          pooled(3).want(23).look().want(19).change(func(s *scene) { s.waiting = 2 }).look().pass(testDelay),
-			wantTarget: 3, wantReason: v1alpha1.ReasonScaleDownDelayed, wantMessage: "3 adapters stay while vreplicas wait for room, as 2 do",
+			wantTarget: 3, wantReason: v1alpha1.ReasonScaleDownDelayed, wantMessage: "3 adapters stay while 2 vreplicas wait for room",
 		},
 		"nor within the delay after that": {
 			s: pooled(3).want(23).look().want(19).change(func(s *scene) { s.waiting = 2 }).look().pass(testDelay).
@@ -163,6 +163,11 @@ func TestTarget(t *testing.T) {
 		"lowered by hand while nobody was there": {
 			s:          pooled(3).want(25).look().restart().have(1).look(),
 			wantTarget: 3, wantTold: "[3]", wantHand: lowered, wantReason: v1alpha1.ReasonScalingUp,
+		},
+		"lowered by hand to the ceiling, when it could not be drained": {
+			s: pooled(5).want(45).look().hold(3, 3, 3, 3, 3).
+				change(func(s *scene) { s.size.Bounds.Max, s.end, s.why = 2, 5, "x-4 is full" }).want(15).look().have(2).look(),
+			wantTarget: 2, wantHand: lowered, wantReason: v1alpha1.ReasonWantedSize,
 		},
 		"lowered by hand to less than what is drained": {
 			s:          pooled(3).want(23).look().hold(9, 9, 5).want(19).look().pass(testDelay).have(1).look(),

@@ -27,14 +27,18 @@ func (s state) view(c census, patience time.Duration) view {
 	if d := s.pool.Spec.Autoscaling.ScaleDownDelay; d != nil {
 		v.delay = d.Duration
 	}
+	hasRoom := s.hasRoom(c)
 	for id, t := range c.all() {
 		if !c.demand(id, t).AtLimit { // Else more adapters would not help.
-			v.waiting += t.waiting
-			v.lacking += t.lacking()
+			v.lacking = append(v.lacking, t.lacking()...)
+			v.waiting += s.waitFor(t, hasRoom)
 		}
 		if t.isBeingMade() {
 			v.again = silence
 		}
+	}
+	if hasRoom && v.waiting > 0 {
+		v.again = soonest(v.again, lackFor)
 	}
 	for i, m := range s.members {
 		v.adapters = append(v.adapters, occupancy{
@@ -47,6 +51,28 @@ func (s state) view(c census, patience time.Duration) view {
 	}
 	v.shrink = func(lowest int32) (int32, string) { return s.shrink(c, lowest) }
 	return v
+}
+
+// hasRoom says whether some adapter takes one more vreplica now.
+func (s state) hasRoom(c census) bool {
+	return slices.ContainsFunc(s.members, func(m member) bool {
+		if m.node == nil || m.isTaken() || m.node.Spec.Unschedulable || isBarred(m.node) {
+			return false
+		}
+		return capacityOf(m.node) > c.own[m.node.Name]+c.foreign[m.node.Name]
+	})
+}
+
+// waitFor is how many vreplicas wait for more adapters. Whoever was found no place for a while, though there is room, waits
+// for something else, such as for a node that its own rules let it on.
+func (s state) waitFor(t *tenancy, hasRoom bool) int64 {
+	var n int64
+	for _, since := range t.waiting {
+		if !hasRoom || s.now.Sub(since) < lackFor {
+			n++
+		}
+	}
+	return n
 }
 
 // scaledReason is the reason of the condition Scaled as it is stored.

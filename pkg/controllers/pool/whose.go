@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -9,6 +11,7 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/placement"
+	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
 
 // byName are the VPods of the pool by name.
@@ -25,6 +28,23 @@ func (s state) byName() map[types.NamespacedName]*v1alpha1.VPod {
 func waitsForRoom(pod *corev1.Pod) bool {
 	c := adapter.PodCondition(pod, corev1.PodScheduled)
 	return c != nil && c.Reason != corev1.PodReasonSchedulingGated
+}
+
+// waitsSince is since when that is so.
+func waitsSince(pod *corev1.Pod) time.Time {
+	if c := adapter.PodCondition(pod, corev1.PodScheduled); c != nil && !c.LastTransitionTime.IsZero() {
+		return c.LastTransitionTime.Time
+	}
+	return pod.CreationTimestamp.Time
+}
+
+// isHopeless says whether no adapter can ever be found for a placeholder that has none: it is not what one is to be.
+func isHopeless(pod *corev1.Pod) bool {
+	if pod.Spec.NodeName != "" {
+		return false
+	}
+	_, err := snapshot.VreplicaOf(pod, v1alpha1.ResourceVReplicas)
+	return err != nil
 }
 
 // controllerOf is the VPod that controls a placeholder, or is about to adopt it; nil: none does.
