@@ -85,20 +85,15 @@ func decide(s adapterState, now time.Time) decision {
 	}
 	for _, pod := range candidates {
 		if fit, isSurplus := surplus[string(pod.UID)]; isSurplus {
-			message := fmt.Sprintf("adapter %s has no room: requested vreplicas: %d, free: %d, capacity: %d",
-				s.node.Name, fit.Requested, fit.Free, fit.Capacity)
-			d.rejected = append(d.rejected, reject(pod, v1alpha1.PodOutOfVReplicas, message, now))
+			d.rejected = append(d.rejected, reject(pod, v1alpha1.PodOutOfVReplicas, s.hasNoRoom(fit), now))
 			continue
 		}
-		status := run(pod, s.node, now)
-		if !apiequality.Semantic.DeepEqual(pod.Status, status) {
+		if status := run(pod, s.node, now); !apiequality.Semantic.DeepEqual(pod.Status, status) {
 			d.changed = append(d.changed, change{pod: pod, status: status})
 		}
 	}
 	// There may be hundreds. Those that are served go first, for only they are too many for the adapter.
-	slices.SortStableFunc(d.rejected, func(a, b rejection) int {
-		return cmp.Compare(unserved(a.pod), unserved(b.pod))
-	})
+	slices.SortStableFunc(d.rejected, func(a, b rejection) int { return cmp.Compare(unserved(a.pod), unserved(b.pod)) })
 	return d
 }
 
@@ -153,6 +148,11 @@ func (s adapterState) surplus() (map[string]placement.Fit, bool) {
 		surplus[r.ID] = r.Fit
 	}
 	return surplus, true
+}
+
+func (s adapterState) hasNoRoom(fit placement.Fit) string {
+	return fmt.Sprintf("adapter %s has no room: requested vreplicas: %d, free: %d, capacity: %d",
+		s.node.Name, fit.Requested, fit.Free, fit.Capacity)
 }
 
 func occupant(pod *corev1.Pod) placement.Occupant {
