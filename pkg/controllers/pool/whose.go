@@ -51,7 +51,11 @@ func isHopeless(pod *corev1.Pod) bool {
 func controllerOf(pod *corev1.Pod, vpods map[types.NamespacedName]*v1alpha1.VPod) *v1alpha1.VPod {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil {
-		return vpods[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels[v1alpha1.LabelVPod]}]
+		vpod := vpods[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels[v1alpha1.LabelVPod]}]
+		if vpod == nil || !adapter.Adopts(vpod, pod) {
+			return nil
+		}
+		return vpod
 	}
 	if !isVPod(owner) {
 		return nil

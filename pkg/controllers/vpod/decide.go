@@ -35,7 +35,7 @@ func decide(o observation) plan {
 	var p plan
 	for _, pod := range o.pods {
 		relation := o.relationTo(pod)
-		if pod.DeletionTimestamp == nil && (relation == inherited || relation == own && (adapter.IsFinished(pod) || !isUnit(pod))) {
+		if pod.DeletionTimestamp == nil && (relation == inherited || relation == own && (adapter.IsFinished(pod) || !adapter.IsUnit(pod))) {
 			p.remove = append(p.remove, pod)
 		}
 	}
@@ -112,7 +112,7 @@ func (o observation) holdsBack(alive int) bool {
 func (o observation) freeIndices(n int) []int {
 	taken := make(map[int]bool, len(o.pods))
 	for _, pod := range o.pods {
-		if i, ok := indexOf(o.vpod.Name, pod.Name); ok {
+		if i, ok := adapter.IndexOf(o.vpod.Name, pod.Name); ok {
 			taken[i] = true
 		}
 	}

@@ -44,8 +44,8 @@ func (o observation) leastMissed(alive, outdated []*corev1.Pod) *corev1.Pod {
 }
 
 func (o observation) compareIndices(a, b *corev1.Pod) int {
-	i, _ := indexOf(o.vpod.Name, a.Name)
-	j, _ := indexOf(o.vpod.Name, b.Name)
+	i, _ := adapter.IndexOf(o.vpod.Name, a.Name)
+	j, _ := adapter.IndexOf(o.vpod.Name, b.Name)
 	return cmp.Or(cmp.Compare(i, j), cmp.Compare(a.Name, b.Name))
 }
 

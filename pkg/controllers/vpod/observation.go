@@ -9,7 +9,6 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
-	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
 
 // observation is all that is known when something is decided about a VPod. Nothing in it is ever changed; it may be
@@ -64,8 +63,7 @@ func (o observation) relationTo(pod *corev1.Pod) relation {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	switch {
 	case owner == nil:
-		_, named := indexOf(o.vpod.Name, pod.Name)
-		if named && isUnit(pod) && pod.Labels[v1alpha1.LabelVPod] == o.vpod.Name && pod.Labels[v1alpha1.LabelPool] == o.vpod.Spec.PoolName {
+		if adapter.Adopts(o.vpod, pod) {
 			return own
 		}
 		return foreign
@@ -77,14 +75,11 @@ func (o observation) relationTo(pod *corev1.Pod) relation {
 	return foreign
 }
 
-// isUnit says whether a placeholder stands for one vreplica. Another one takes more or less room than it would be served.
-func isUnit(pod *corev1.Pod) bool { return snapshot.Requested(pod, v1alpha1.ResourceVReplicas) == 1 }
-
 // alive are the placeholders that count: the VPod's own that are neither being deleted nor finished.
 func (o observation) alive() []*corev1.Pod {
 	var alive []*corev1.Pod
 	for _, pod := range o.pods {
-		if o.relationTo(pod) == own && pod.DeletionTimestamp == nil && !adapter.IsFinished(pod) && isUnit(pod) {
+		if o.relationTo(pod) == own && pod.DeletionTimestamp == nil && !adapter.IsFinished(pod) && adapter.IsUnit(pod) {
 			alive = append(alive, pod)
 		}
 	}

@@ -2,36 +2,17 @@ package vpod
 
 import (
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
-	"vpod.dev/vpod-scheduler/pkg/placement"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 )
 
-const (
-	// infix stands between the name of a VPod and the index of a placeholder in the placeholder's name. No two VPods have
-	// placeholders of the same name: what follows the last dash is the index.
-	infix = "-vreplica-"
-	// image is one that policies about images know. Nobody ever pulls it.
-	image = "registry.k8s.io/pause:3.10"
-)
-
-// placeholderName is the name of the placeholder with an index.
-func placeholderName(vpod string, index int) string { return vpod + infix + strconv.Itoa(index) }
-
-// indexOf reads the index from the name of a placeholder; ok is false for a pod of another name.
-func indexOf(vpod, pod string) (index int, ok bool) {
-	suffix, ok := strings.CutPrefix(pod, vpod+infix)
-	if !ok {
-		return 0, false
-	}
-	index, err := placement.ParseOrdinal(suffix)
-	return index, err == nil
-}
+// image is one that policies about images know. Nobody ever pulls it.
+const image = "registry.k8s.io/pause:3.10"
 
 // selector selects the placeholders of a VPod. It is a string, because that is what the scale subresource wants.
 func selector(vpod *v1alpha1.VPod) string { return v1alpha1.LabelVPod + "=" + vpod.Name }
@@ -42,7 +23,7 @@ func placeholder(vpod *v1alpha1.VPod, index int) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: vpod.Namespace,
-			Name:      placeholderName(vpod.Name, index),
+			Name:      adapter.PlaceholderName(vpod.Name, index),
 			Annotations: map[string]string{
 				v1alpha1.AnnotationSchedulerName:     schedulerName(vpod),
 				v1alpha1.AnnotationPriorityClassName: vpod.Spec.PriorityClassName,

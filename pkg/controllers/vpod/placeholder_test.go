@@ -71,29 +71,6 @@ func TestPlaceholder(t *testing.T) {
 	}
 }
 
-func TestIndexOf(t *testing.T) {
-	for name, tc := range map[string]struct {
-		vpod, pod string
-		want      int
-		wantOK    bool
-	}{
-		"a placeholder":                     {vpod: "x", pod: placeholderName("x", 12), want: 12, wantOK: true},
-		"of a vpod that ends alike":         {vpod: "x", pod: placeholderName("x-vreplica-1", 2)},
-		"of a vpod that begins alike":       {vpod: "x", pod: placeholderName("xy", 2)},
-		"of a vpod named like one of these": {vpod: "x-vreplica-1", pod: placeholderName("x-vreplica-1", 2), want: 2, wantOK: true},
-		"leading zeros":                     {vpod: "x", pod: "x-vreplica-01"},
-		"no index":                          {vpod: "x", pod: "x-vreplica-"},
-		"some other pod":                    {vpod: "x", pod: "x-1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, ok := indexOf(tc.vpod, tc.pod)
-			if ok != tc.wantOK || ok && got != tc.want {
-				t.Errorf("index %d, %t; want %d, %t", got, ok, tc.want, tc.wantOK)
-			}
-		})
-	}
-}
-
 func TestMend(t *testing.T) {
 	for name, edit := range map[string]func(*corev1.Pod){
 		"as it was created":     func(*corev1.Pod) {},

@@ -40,7 +40,7 @@ func (o observation) victims(pods []*corev1.Pod, n int) []*corev1.Pod {
 	candidates := make([]placement.Candidate, 0, len(pods))
 	for _, pod := range pods {
 		byName[pod.Name] = pod
-		index, _ := indexOf(o.vpod.Name, pod.Name)
+		index, _ := adapter.IndexOf(o.vpod.Name, pod.Name)
 		node := o.nodes[pod.Spec.NodeName]
 		candidates = append(candidates, placement.Candidate{
 			ID: pod.Name, Index: index, Adapter: pod.Spec.NodeName, Ready: node != nil && adapter.IsNodeReady(node) && !o.draining[node.Name],

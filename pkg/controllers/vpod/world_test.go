@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 )
 
 // noon is when all tests take place.
@@ -215,7 +216,7 @@ func (p plan) String() string {
 func indices(pods []*corev1.Pod) []int {
 	var all []int
 	for _, pod := range pods {
-		index, _ := indexOf("x", pod.Name)
+		index, _ := adapter.IndexOf("x", pod.Name)
 		all = append(all, index)
 	}
 	slices.Sort(all)
