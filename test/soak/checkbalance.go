@@ -14,13 +14,13 @@ func isRebalanced(pool *v1alpha1.AdapterPool) bool {
 	return pool.DeletionTimestamp == nil && d != nil && d.Rebalance != nil && d.Rebalance.Mode == v1alpha1.RebalanceOn
 }
 
-// checkBalance says whether a pool that is evened out has come to where no move makes anything better. Nothing is moved
-// while vreplicas wait, nor what is on an adapter that is not ready, nor what a budget does not let go, nor to an adapter
-// that the pool would rather be without.
+// checkBalance says whether a pool that is evened out has come to where no move makes anything better. Nothing is moved of a
+// VPod that has a vreplica which waits, or is on an adapter that is not ready, nor what a budget does not let go, nor to an
+// adapter that the pool would rather be without. What waits beside room for it, and holds up all others, breaks G2.
 func (w *world) checkBalance(f *findings, pool *v1alpha1.AdapterPool, adapters []*adapter) {
 	isUnsettled := func(p *corev1.Pod) bool {
 		isOfPool := isPlaceholder(p) && p.Labels[v1alpha1.LabelPool] == pool.Name
-		return isOfPool && (p.DeletionTimestamp != nil || isAlive(p) && !isServed(p))
+		return isOfPool && (p.DeletionTimestamp != nil || isAlive(p) && !isServed(p) && p.Spec.NodeName != "")
 	}
 	if !isRebalanced(pool) || slices.ContainsFunc(w.pods, isUnsettled) || len(w.drained(pool)) > 0 {
 		return
@@ -33,8 +33,10 @@ func (w *world) checkBalance(f *findings, pool *v1alpha1.AdapterPool, adapters [
 		seats := c.seats(v, adapters)
 		from, to, ok := seats.better(v)
 		isUnready := func(s seat) bool { return s.count > 0 && !isNodeReady(s.node) }
-		isForbidden := func(p *corev1.Pod) bool { return owner(p) == v.UID && w.forbids(p) != nil }
-		if ok && isNodeReady(to.node) && w.isKept(to.adapter) && !slices.ContainsFunc(seats, isUnready) && !slices.ContainsFunc(w.pods, isForbidden) {
+		stays := func(p *corev1.Pod) bool {
+			return owner(p) == v.UID && isAlive(p) && (p.Spec.NodeName == "" || w.forbids(p) != nil)
+		}
+		if ok && isNodeReady(to.node) && w.isKept(to.adapter) && !slices.ContainsFunc(seats, isUnready) && !slices.ContainsFunc(w.pods, stays) {
 			f.add("rebalance", "a vreplica of %s on %s would be better on %s", key(v), from.node.Name, to.node.Name)
 		}
 	}

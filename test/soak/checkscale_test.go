@@ -184,10 +184,16 @@ func TestCheckKnowsWhatWouldBeBetter(t *testing.T) {
 			w.pools["p"].Spec.Autoscaling = autoPool(1, 2).Spec.Autoscaling
 			w.moveTo("x-vreplica-1", "p-0")
 		}, false},
-		"beyond its limit":          {func(w *world) { w.moveTo("x-vreplica-1", "p-0"); w.limit(1) }, false},
-		"a budget in the way":       {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.budgets = append(w.budgets, budget()) }, false},
-		"off":                       {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.pools["p"].Spec.Descheduling = rebalance(false) }, false},
-		"while one waits":           {func(w *world) { w.moveTo("x-vreplica-1", "p-0"); *w.pod("x-vreplica-2") = *testPlaceholder(2, "") }, false},
+		"beyond its limit":    {func(w *world) { w.moveTo("x-vreplica-1", "p-0"); w.limit(1) }, false},
+		"a budget in the way": {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.budgets = append(w.budgets, budget()) }, false},
+		"off":                 {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.pools["p"].Spec.Descheduling = rebalance(false) }, false},
+		"while one waits":     {func(w *world) { w.moveTo("x-vreplica-1", "p-0"); *w.pod("x-vreplica-2") = *testPlaceholder(2, "") }, false},
+		"while another waits": {func(w *world) {
+			w.moveTo("x-vreplica-0", "p-1")
+			p := testPlaceholder(0, "")
+			p.Name, p.OwnerReferences, p.Labels[v1alpha1.LabelVPod] = "guest-0", nil, "guest"
+			w.pods = append(w.pods, p)
+		}, true},
 		"packed on two":             {packs, true},
 		"packed":                    {func(w *world) { packs(w); w.moveTo("x-vreplica-1", "p-0") }, false},
 		"packed on the higher one":  {func(w *world) { packs(w); w.moveTo("x-vreplica-0", "p-1"); w.moveTo("x-vreplica-2", "p-1") }, false},
