@@ -1,10 +1,12 @@
 package vpod
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // backoff says when the API server is asked again for what it refused: after first, then after twice as long each time, up to
@@ -22,7 +24,7 @@ var (
 type refusal struct {
 	// message is the API server's, for the tenant.
 	message string
-	// quota: there are as many placeholders as a ResourceQuota allows.
+	// quota: there are as many placeholders as a ResourceQuota allows, and no more.
 	quota bool
 	// generation is that of the VPod, and alive the number of its placeholders: with another spec, or fewer, the answer may
 	// be another.
@@ -40,7 +42,7 @@ type refusal struct {
 func (r *refusal) after(err error, b backoff, now time.Time) *refusal {
 	next := &refusal{
 		message: err.Error(),
-		quota:   apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"),
+		quota:   apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota") && !isOverdrawn(err.Error()),
 		since:   now,
 		pause:   b.first,
 	}
@@ -49,6 +51,36 @@ func (r *refusal) after(err error, b backoff, now time.Time) *refusal {
 	}
 	next.until = now.Add(next.pause)
 	return next
+}
+
+// usage is what the API server says of a ResourceQuota.
+var usage = regexp.MustCompile(`used: (\S+), limited: (\S+)`)
+
+// isOverdrawn says whether more is there than a ResourceQuota allows, because it was lowered: whoever goes cannot come back.
+func isOverdrawn(message string) bool {
+	found := usage.FindStringSubmatch(message)
+	if found == nil {
+		return false
+	}
+	limits := amounts(found[2])
+	for name, used := range amounts(found[1]) {
+		if limit, limited := limits[name]; limited && used.Cmp(limit) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// amounts reads a list such as "pods=1,requests.vpod.dev/vreplicas=1".
+func amounts(list string) map[string]resource.Quantity {
+	all := map[string]resource.Quantity{}
+	for item := range strings.SplitSeq(list, ",") {
+		name, amount, _ := strings.Cut(item, "=")
+		if q, err := resource.ParseQuantity(amount); err == nil {
+			all[name] = q
+		}
+	}
+	return all
 }
 
 // lasts says whether the API server refuses something, and has for so long.

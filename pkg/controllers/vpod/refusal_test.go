@@ -63,6 +63,16 @@ func TestWhatIsARefusal(t *testing.T) {
 			err:     apierrors.NewForbidden(pods, "x", errors.New("exceeded quota: q, requested: requests.vpod.dev/vreplicas=1")),
 			refused: true, quota: true,
 		},
+		"a quota that is used up": {
+			err: apierrors.NewForbidden(pods, "x", errors.New("exceeded quota: q, requested: pods=1,requests.vpod.dev/vreplicas=1, "+
+				"used: pods=7,requests.vpod.dev/vreplicas=1k, limited: pods=7,requests.vpod.dev/vreplicas=1000")),
+			refused: true, quota: true,
+		},
+		"a quota for fewer than there are": {
+			err: apierrors.NewForbidden(pods, "x", errors.New("exceeded quota: q, requested: pods=1,requests.vpod.dev/vreplicas=1, "+
+				"used: pods=7,requests.vpod.dev/vreplicas=6, limited: pods=7,requests.vpod.dev/vreplicas=5")),
+			refused: true,
+		},
 		"an unknown PriorityClass": {
 			err: apierrors.NewForbidden(pods, "x", errors.New("no PriorityClass with name p was found")), refused: true,
 		},
