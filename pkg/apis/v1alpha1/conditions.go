@@ -77,7 +77,7 @@ const (
 	ReasonDraining = "Draining"
 	// ReasonDrainBlocked: adapters that are not wanted cannot be emptied.
 	ReasonDrainBlocked = "DrainBlocked"
-	// ReasonStatefulSetStuck: the StatefulSet does not add or remove pods as it is told.
+	// ReasonStatefulSetStuck: the StatefulSet does not add or remove pods as it is told, or the API server refuses to scale it.
 	ReasonStatefulSetStuck = "StatefulSetStuck"
 )
 
