@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 // answerWithin is how long the API server is waited for, before something is told without its words. The client asks again
@@ -31,7 +32,7 @@ func (r *reconciler) whyNot(ctx context.Context, s state, target int) string {
 		tenants = append(tenants, tenant(pod))
 	}
 	slices.Sort(tenants)
-	words := ", of " + some(slices.Compact(tenants))
+	words := ", of " + wording.List(slices.Compact(tenants), maxNamed)
 	pod := remaining[0]
 	eviction := &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
@@ -41,13 +42,13 @@ func (r *reconciler) whyNot(ctx context.Context, s state, target int) string {
 	defer cancel()
 	err := r.client.SubResource("eviction").Create(ctx, pod.DeepCopy(), eviction, client.DryRunAll)
 	if err != nil && ctx.Err() == nil {
-		return fmt.Sprintf("%s; evicting %s/%s is refused: %s", words, pod.Namespace, pod.Name, cut(err.Error(), maxAnswer))
+		return fmt.Sprintf("%s; evicting %s/%s is refused: %s", words, pod.Namespace, pod.Name, wording.Cut(err.Error(), maxAnswer))
 	}
 	for _, waiting := range s.placeholders {
 		c := adapter.PodCondition(waiting, corev1.PodScheduled)
 		if waiting.Spec.NodeName == "" && c != nil && c.Status == corev1.ConditionFalse && c.Message != "" {
 			name := waiting.Namespace + "/" + waiting.Name
-			return fmt.Sprintf("%s; the scheduler says of %s: %s", words, name, cut(c.Message, maxAnswer))
+			return fmt.Sprintf("%s; the scheduler says of %s: %s", words, name, wording.Cut(c.Message, maxAnswer))
 		}
 	}
 	return words

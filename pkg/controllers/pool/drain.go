@@ -3,6 +3,9 @@ package pool
 import (
 	"fmt"
 	"time"
+
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 // drain looks at how the adapters beyond the target are emptied, and gives up where they are not.
@@ -24,7 +27,7 @@ func (v view) drain(d decision, m memory, now time.Time) (decision, memory) {
 			count(lacking, "vreplica waits", "vreplicas wait"))
 	case held > 0 && now.Sub(m.drain.since) >= v.patience:
 		m.blocked = fmt.Sprintf("%s on %s for %s", count(int(held), "vreplica has stayed", "vreplicas have stayed"),
-			some(v.occupied(d.target)), v.patience)
+			wording.List(v.occupied(d.target), maxNamed), v.patience)
 	default:
 		return d, m
 	}
@@ -76,16 +79,5 @@ func (v view) wake(d decision, m memory, now time.Time) time.Duration {
 	if m.lag.missing+m.lag.excess > 0 {
 		waits = append(waits, stuckAfter-now.Sub(m.lag.since))
 	}
-	return soonest(waits...)
-}
-
-// soonest is the shortest of the durations that are above 0, or 0.
-func soonest(durations ...time.Duration) time.Duration {
-	var least time.Duration
-	for _, d := range durations {
-		if d > 0 && (least == 0 || d < least) {
-			least = d
-		}
-	}
-	return least
+	return retry.Soonest(waits...)
 }

@@ -20,14 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/recorder"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
-const (
-	// maxNote is how many bytes an event may have.
-	maxNote = 1024
-	// observed is the action of events about how a pool is.
-	observed = "Observe"
-)
+// observed is the action of events about how a pool is.
+const observed = "Observe"
 
 // reconciler sees to one pool after the other.
 type reconciler struct {
@@ -170,5 +167,5 @@ type news struct {
 
 // tell makes an event about a pool.
 func (r *reconciler) tell(pool *v1alpha1.AdapterPool, n news) {
-	r.events.Eventf(pool, nil, n.kind, n.reason, n.action, "%s", cut(n.note, maxNote))
+	r.events.Eventf(pool, nil, n.kind, n.reason, n.action, "%s", wording.Cut(n.note, wording.MaxNote))
 }

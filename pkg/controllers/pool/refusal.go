@@ -6,6 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 // refusedFirst is how long after the API server refused that the StatefulSet is scaled it is asked again, refusedMost how
@@ -24,7 +25,7 @@ type refusal struct {
 
 // after is the refusal that follows r.
 func (r refusal) after(replicas int32, err error, now time.Time) refusal {
-	next := refusal{replicas: replicas, words: cut(err.Error(), maxAnswer), since: now, pause: refusedFirst}
+	next := refusal{replicas: replicas, words: wording.Cut(err.Error(), maxAnswer), since: now, pause: refusedFirst}
 	if r.replicas == replicas && r.words != "" {
 		next.pause = min(2*r.pause, refusedMost)
 	}

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 // scaled says whether a pool has as many adapters as are wanted, and in numbers why so many.
@@ -43,7 +44,7 @@ func (v view) scaling(d decision, m memory, now time.Time) (reason, words string
 		return v1alpha1.ReasonMaxReplicas, ""
 	case len(absent) > 0:
 		return v1alpha1.ReasonScalingUp,
-			fmt.Sprintf("%d of %d adapters are not there yet: %s", len(absent), v.replicas, some(absent))
+			fmt.Sprintf("%d of %d adapters are not there yet: %s", len(absent), v.replicas, wording.List(absent, maxNamed))
 	case d.target > v.wanted() && v.waiting > 0:
 		return v1alpha1.ReasonScaleDownDelayed, fmt.Sprintf("%d adapters stay while %s for room",
 			d.target, count(int(v.waiting), "vreplica waits", "vreplicas wait"))
@@ -60,7 +61,7 @@ func (v view) draining(d decision, m memory) string {
 	words := fmt.Sprintf("%d of %d adapters are to be removed", leaving, v.replicas)
 	if held := v.heldFrom(d.target); held > 0 {
 		words += fmt.Sprintf(", and %s on %s",
-			count(int(held), "vreplica is still", "vreplicas are still"), some(v.occupied(d.target)))
+			count(int(held), "vreplica is still", "vreplicas are still"), wording.List(v.occupied(d.target), maxNamed))
 	}
 	if m.blocked != "" {
 		words += "; no more than those: " + m.blocked
@@ -72,10 +73,10 @@ func (v view) draining(d decision, m memory) string {
 func (v view) stuck() string {
 	words := fmt.Sprintf("the StatefulSet was asked for %s", count(int(v.replicas), "pod", "pods"))
 	if len(v.missing) > 0 {
-		words += ", and has not created " + some(v.missing)
+		words += ", and has not created " + wording.List(v.missing, maxNamed)
 	}
 	if len(v.excess) > 0 {
-		words += ", and has not removed " + some(v.excess)
+		words += ", and has not removed " + wording.List(v.excess, maxNamed)
 	}
 	if v.holdup != "" {
 		words += ": " + v.holdup

@@ -6,6 +6,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 	"vpod.dev/vpod-scheduler/pkg/placement"
 )
 
@@ -20,7 +21,7 @@ func (s state) shrink(c census, lowest int32) (end int32, why string) {
 		return end, s.cannotLose(end-1) + ": " + words(blocked)
 	case floor > int(lowest):
 		return end, s.cannotLose(end-1) + ": it has pods that no VPod controls, and nothing moves those: " +
-			some(s.foreignOn(int(end-1)))
+			wording.List(s.foreignOn(int(end-1)), maxNamed)
 	}
 	return end, ""
 }

@@ -3,7 +3,6 @@ package pool
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,6 +12,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 const (
@@ -88,11 +88,11 @@ func (s state) obstacle(load load) (reason, message string) {
 	case len(taken) > 0:
 		return v1alpha1.ReasonNodeNameTaken, fmt.Sprintf("%s a node that is not this pool's, so the adapter is out of use; "+
 			"remove the node, or create an AdapterPool with another name instead: %s",
-			count(len(taken), "adapter has the name of", "adapters have the name of"), some(taken))
+			count(len(taken), "adapter has the name of", "adapters have the name of"), wording.List(taken, maxNamed))
 	}
 	if troubles := s.troubles(); len(troubles) > 0 {
 		return v1alpha1.ReasonAdaptersNotReady,
-			fmt.Sprintf("%d of %d adapters are not ready: %s", len(troubles), len(s.members), some(troubles))
+			fmt.Sprintf("%d of %d adapters are not ready: %s", len(troubles), len(s.members), wording.List(troubles, maxNamed))
 	}
 	return "", ""
 }
@@ -104,7 +104,7 @@ func (s state) inUse(load load) string {
 	}
 	return fmt.Sprintf("%s of %s still placed; scale them down or delete them: %s",
 		count(int(load.used), "vreplica", "vreplicas"),
-		count(len(load.tenants), "vpod", "vpods")+isOrAre(load.used), some(load.tenants))
+		count(len(load.tenants), "vpod", "vpods")+isOrAre(load.used), wording.List(load.tenants, maxNamed))
 }
 
 // good says that all is well, and what is out of use all the same.
@@ -159,7 +159,7 @@ func (m member) trouble() string {
 	}
 	words := "its state is unknown"
 	if c := adapter.NodeCondition(m.node, corev1.NodeReady); c != nil {
-		words = cut(c.Message, maxWords)
+		words = wording.Cut(c.Message, maxWords)
 		if words == "" {
 			words = c.Reason
 		}
@@ -175,7 +175,7 @@ func (m member) trouble() string {
 func unscheduled(pod *corev1.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
-			return ": " + cut(c.Message, maxWords)
+			return ": " + wording.Cut(c.Message, maxWords)
 		}
 	}
 	return ""
@@ -198,22 +198,6 @@ func (s state) management() *metav1.Condition {
 			"creation and the removal of others. It cannot be changed; delete the StatefulSet with --cascade=orphan, and create " +
 			"it again with Parallel",
 	}
-}
-
-// some joins names, but not too many.
-func some(names []string) string {
-	if more := len(names) - maxNamed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
-	}
-	return strings.Join(names, ", ")
-}
-
-// cut shortens a text to a number of bytes, not within a character.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most-3], "") + "..."
 }
 
 func count(n int, one, many string) string {

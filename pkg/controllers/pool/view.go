@@ -11,6 +11,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 	"vpod.dev/vpod-scheduler/pkg/placement"
 )
 
@@ -38,7 +39,7 @@ func (s state) view(c census, patience time.Duration) view {
 		}
 	}
 	if hasRoom && v.waiting > 0 {
-		v.again = soonest(v.again, lackFor)
+		v.again = retry.Soonest(v.again, lackFor)
 	}
 	for i, m := range s.members {
 		v.adapters = append(v.adapters, occupancy{

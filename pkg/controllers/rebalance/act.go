@@ -14,6 +14,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 // action is what events say was tried.
@@ -129,5 +130,5 @@ func (r *reconciler) tell(ctx context.Context, o outcome) {
 		kind, reason = corev1.EventTypeNormal, v1alpha1.EventRebalanced
 	}
 	klog.FromContext(ctx).Info("A move has ended", "vpod", klog.KObj(o.vpod), "moved", o.moved, "note", o.note)
-	r.events.Eventf(o.vpod, o.pod, kind, reason, action, "%s", o.note)
+	r.events.Eventf(o.vpod, o.pod, kind, reason, action, "%s", wording.Cut(o.note, wording.MaxNote))
 }

@@ -9,6 +9,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 	"vpod.dev/vpod-scheduler/pkg/placement"
 )
 
@@ -34,15 +35,15 @@ func decide(s state, m memory, now time.Time) (plan, memory) {
 	m = m.seen(v, now)
 	p, m := v.conclude(m, now)
 	if wait, held := v.heldUp(m, now); held {
-		p.after = soonest(p.after, wait)
+		p.after = retry.Soonest(p.after, wait)
 		return p, m
 	}
 	if wait := m.budget(s.pool, now); wait > 0 {
-		p.after = soonest(p.after, wait)
+		p.after = retry.Soonest(p.after, wait)
 		return p, m
 	}
 	next, wait := v.next(m, now)
-	p.begin, p.after = next, soonest(p.after, wait)
+	p.begin, p.after = next, retry.Soonest(p.after, wait)
 	return p, m
 }
 
@@ -64,7 +65,7 @@ func (v view) heldUp(m memory, now time.Time) (wait time.Duration, held bool) {
 	}
 	for _, since := range m.unsettled {
 		if left := min(forbearance, since.Add(forbearance).Sub(now)); left > 0 {
-			wait, held = soonest(wait, left), true
+			wait, held = retry.Soonest(wait, left), true
 		}
 	}
 	return wait, held
@@ -83,7 +84,7 @@ func (v view) next(m memory, now time.Time) (next *move, wait time.Duration) {
 	})
 	for _, vpod := range vpods {
 		if left := m.turns[vpod.UID].wait(vpod.Generation, now); left > 0 {
-			wait = soonest(wait, left)
+			wait = retry.Soonest(wait, left)
 			continue
 		}
 		if _, isUnsettled := m.unsettled[idOf(vpod)]; isUnsettled || next != nil {
@@ -157,15 +158,4 @@ func compareIndices(a, b *corev1.Pod) int {
 	_, i, _ := adapter.Parse(a.Name)
 	_, j, _ := adapter.Parse(b.Name)
 	return cmp.Or(cmp.Compare(i, j), cmp.Compare(a.Name, b.Name))
-}
-
-// soonest is the shortest of the durations that are not 0, or 0.
-func soonest(durations ...time.Duration) time.Duration {
-	var least time.Duration
-	for _, d := range durations {
-		if d > 0 && (least == 0 || d < least) {
-			least = d
-		}
-	}
-	return least
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 	"vpod.dev/vpod-scheduler/pkg/placement"
 	"vpod.dev/vpod-scheduler/pkg/snapshot"
 )
@@ -44,7 +45,7 @@ func (v view) conclude(m memory, now time.Time) (p plan, next memory) {
 		}
 		// Another controller marked it, or the mark could not be taken off when it should have been.
 		if left := min(patience, m.unsettled[snapshot.VPodOf(pod)].Add(patience).Sub(now)); left > 0 {
-			p.after = soonest(p.after, left)
+			p.after = retry.Soonest(p.after, left)
 			continue
 		}
 		p.unmark = append(p.unmark, pod)

@@ -19,3 +19,14 @@ func Limiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	const first, last = 20 * time.Millisecond, 10 * time.Second
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](first, last)
 }
+
+// Soonest is the shortest of the durations that are above 0, or 0: when to look again, if there are several reasons to.
+func Soonest(durations ...time.Duration) time.Duration {
+	var least time.Duration
+	for _, d := range durations {
+		if d > 0 && (least == 0 || d < least) {
+			least = d
+		}
+	}
+	return least
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +12,8 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 // mostNames is how many names a message lists.
@@ -85,7 +86,7 @@ func (o observation) limitReached(t tally, r room) string {
 		names = append(names, o.podName(ordinalOf(node)))
 	}
 	return fmt.Sprintf("%d wait because of the adapter limit: spec.maxAdapters is %d, and the adapters in use have no room "+
-		"(%s). More adapters would not help", t.waiting(), *o.vpod.Spec.MaxAdapters, list(names))
+		"(%s). More adapters would not help", t.waiting(), *o.vpod.Spec.MaxAdapters, wording.List(names, mostNames))
 }
 
 func (o observation) noRoom(t tally, r room) string {
@@ -95,7 +96,7 @@ func (o observation) noRoom(t tally, r room) string {
 		why += fmt.Sprintf("; %d more are cordoned or tainted", r.closed)
 	}
 	if len(o.census.homeless) > 0 {
-		why += "; without a host: " + list(o.census.homeless)
+		why += "; without a host: " + wording.List(o.census.homeless, mostNames)
 	}
 	return why
 }
@@ -138,29 +139,21 @@ func (o observation) readiness(t tally) metav1.Condition {
 		names = append(names, placement.PodName)
 	}
 	return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonAdaptersNotReady,
-		ready+"; not ready: "+list(names))
+		ready+"; not ready: "+wording.List(names, mostNames))
 }
 
 func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
 }
 
-// list joins names, and only counts those beyond what a reader wants to know.
-func list(names []string) string {
-	if more := len(names) - mostNames; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), more)
-	}
-	return strings.Join(names, ", ")
-}
-
 // wake is when time alone may change what is decided or published: when somebody's patience ends. 0 is never.
 func (o observation) wake() time.Duration {
 	after := max(0, patience-o.now.Sub(o.lacking))
 	for _, pod := range filter(o.alive(), isWaiting) {
-		after = soonest(after, patience-o.age(pod))
+		after = retry.Soonest(after, patience-o.age(pod))
 	}
 	for _, pod := range o.pending() {
-		after = soonest(after, arrival-o.age(pod), patience-o.age(pod))
+		after = retry.Soonest(after, arrival-o.age(pod), patience-o.age(pod))
 	}
 	return after
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 func TestScheduled(t *testing.T) {
@@ -168,10 +169,10 @@ func TestReady(t *testing.T) {
 
 func TestListEndsSomewhere(t *testing.T) {
 	names := strings.Fields("a b c d e f g h i j k l")
-	if got, want := list(names), "a, b, c, d, e, f, g, h, i, j and 2 more"; got != want {
+	if got, want := wording.List(names, mostNames), "a, b, c, d, e, f, g, h, i, j and 2 more"; got != want {
 		t.Errorf("list %q, want %q", got, want)
 	}
-	if got := list(names[:2]); got != "a, b" {
+	if got := wording.List(names[:2], mostNames); got != "a, b" {
 		t.Errorf("list %q", got)
 	}
 }

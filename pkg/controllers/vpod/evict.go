@@ -20,6 +20,7 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
 	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 // untold is how long evictions are refused before anybody is told: a PodDisruptionBudget takes a moment to count.
@@ -180,5 +181,5 @@ func (r *reconciler) tellRefusal(o observation, m *memory) {
 	told.told = true
 	m.eviction = &told
 	r.events.Eventf(o.vpod, nil, corev1.EventTypeWarning, v1alpha1.EventEvictionRefused, "Evicting", "%s",
-		shorten("Vreplicas that are to be served elsewhere stay: "+o.eviction.message, longestNote))
+		wording.Cut("Vreplicas that are to be served elsewhere stay: "+o.eviction.message, wording.MaxNote))
 }

@@ -10,6 +10,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 // drainingNodes are those of the nodes that their pool is about to do without, and that take no more vreplicas: until then,
@@ -135,7 +136,7 @@ func (o observation) hindrance() string {
 		names = append(names, o.podName(ordinalOf(o.nodes[pod.Spec.NodeName])))
 	}
 	slices.SortFunc(names, compareOrdinals)
-	return o.obstacleTo(fmt.Sprintf("%s to leave %s", thoseThatAre(len(leaving)), list(slices.Compact(names))))
+	return o.obstacleTo(fmt.Sprintf("%s to leave %s", thoseThatAre(len(leaving)), wording.List(slices.Compact(names), mostNames)))
 }
 
 func thoseThatAre(n int) string {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 )
 
 // create makes placeholders as far as the quota allows.
@@ -72,7 +73,7 @@ func (w *world) served() int {
 // pass lets time pass until something is looked at again because of it, and says whether it is. What waits for a budget, a quota
 // or the scheduler waits for some minutes at most.
 func (w *world) pass() bool {
-	after := soonest(w.wake(), w.retry(), w.eviction.ends(w.now))
+	after := retry.Soonest(w.wake(), w.retry(), w.eviction.ends(w.now))
 	if after == 0 || w.now.Sub(noon) > 10*time.Minute {
 		return false
 	}

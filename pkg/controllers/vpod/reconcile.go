@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -19,6 +18,8 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 const (
@@ -30,8 +31,6 @@ const (
 	retryRollout = 10 * time.Second
 	// action is what events say was tried.
 	action = "Placing"
-	// longestNote is what the API server takes in an event.
-	longestNote = 1024
 )
 
 // reconcile reads, decides, acts, and publishes.
@@ -63,30 +62,30 @@ func (r *reconciler) reconcile(ctx context.Context, vpod *v1alpha1.VPod) (ctrl.R
 		return ctrl.Result{RequeueAfter: retryConflict}, nil
 	}
 	r.tellRefusal(o, m)
-	after := soonest(pause, o.again())
+	after := retry.Soonest(pause, o.again())
 	if o.vpod.ResourceVersion != before || pause > 0 {
 		// What others made of the pool meanwhile may have been counted too late. A VPod for which it made no difference
 		// waits for an event of its own.
-		after = soonest(after, o.census.expires(o.now))
+		after = retry.Soonest(after, o.census.expires(o.now))
 	}
 	return ctrl.Result{RequeueAfter: after}, err
 }
 
 // again is how long to wait before the VPod is looked at again, even if nothing happens until then; 0 is for ever.
 func (o observation) again() time.Duration {
-	after := soonest(o.wake(), o.retry(), o.eviction.ends(o.now))
+	after := retry.Soonest(o.wake(), o.retry(), o.eviction.ends(o.now))
 	if o.census != nil && apimeta.IsStatusConditionPresentAndEqual(o.status().Conditions, v1alpha1.ConditionScheduled, metav1.ConditionFalse) &&
 		reasonToWait(o.status()) == "" {
-		after = soonest(after, retryRoom) // Others may have taken the room that there seemed to be.
+		after = retry.Soonest(after, retryRoom) // Others may have taken the room that there seemed to be.
 	}
 	if slices.ContainsFunc(o.pending(), isRefused) {
-		after = soonest(after, retryRoom) // What is in the way of a replacement may go away without a word.
+		after = retry.Soonest(after, retryRoom) // What is in the way of a replacement may go away without a word.
 	}
 	if o.refusal.holds(o.now) && len(decide(o).leaves()) > 0 {
-		after = soonest(after, retryConflict) // There is another way than what was refused.
+		after = retry.Soonest(after, retryConflict) // There is another way than what was refused.
 	}
 	if !o.lacking.IsZero() {
-		after = soonest(after, retryRollout)
+		after = retry.Soonest(after, retryRollout)
 	}
 	return after
 }
@@ -175,18 +174,7 @@ func (r *reconciler) tell(was, is *v1alpha1.VPod) {
 	if after.Reason == v1alpha1.ReasonAllScheduled {
 		kind = corev1.EventTypeNormal
 	}
-	r.events.Eventf(is, nil, kind, after.Reason, action, "%s", shorten(after.Message, longestNote))
-}
-
-// shorten cuts a text to so many bytes, and no character in two.
-func shorten(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
+	r.events.Eventf(is, nil, kind, after.Reason, action, "%s", wording.Cut(after.Message, wording.MaxNote))
 }
 
 // retry is how long to wait before the API server is asked again to create what it refused; 0 is never.
@@ -195,15 +183,4 @@ func (o observation) retry() time.Duration {
 		return 0
 	}
 	return max(o.refusal.until.Sub(o.now), time.Millisecond)
-}
-
-// soonest is the shortest of the durations that are not 0, or 0.
-func soonest(durations ...time.Duration) time.Duration {
-	var least time.Duration
-	for _, d := range durations {
-		if d > 0 && (least == 0 || d < least) {
-			least = d
-		}
-	}
-	return least
 }

@@ -1,7 +1,6 @@
 package vpod
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -105,25 +104,5 @@ func TestConditionsKeepTheirTimes(t *testing.T) {
 	}
 	if old := o.vpod.Status.Conditions[1]; old.Status != metav1.ConditionFalse {
 		t.Error("the old status was changed")
-	}
-}
-
-func TestShorten(t *testing.T) {
-	for name, tc := range map[string]struct {
-		text string
-		most int
-		want string
-	}{
-		"short":           {text: "abc", most: 3, want: "abc"},
-		"long":            {text: "abcd", most: 3, want: "abc"},
-		"whole letters":   {text: "aäö", most: 4, want: "aä"},
-		"at their border": {text: "aäö", most: 3, want: "aä"},
-	} {
-		if got := shorten(tc.text, tc.most); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
-	}
-	if n := len(shorten(strings.Repeat("ä", longestNote), longestNote)); n != longestNote {
-		t.Errorf("%d bytes are left", n)
 	}
 }
