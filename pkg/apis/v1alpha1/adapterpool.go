@@ -15,9 +15,11 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Used",type=integer,JSONPath=`.status.used`
 // +kubebuilder:printcolumn:name="Waiting",type=integer,JSONPath=`.status.waiting`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Scaled",type=string,JSONPath=`.status.conditions[?(@.type=="Scaled")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:printcolumn:name="Namespace",type=string,priority=1,JSONPath=`.spec.statefulSetRef.namespace`
+// +kubebuilder:printcolumn:name="Set-Namespace",type=string,priority=1,JSONPath=`.spec.statefulSetRef.namespace`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:printcolumn:name="Scaled-Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Scaled")].message`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name: at most 63 characters, because it becomes the label vpod.dev/pool"
 type AdapterPool struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -28,7 +30,7 @@ type AdapterPool struct {
 	Spec AdapterPoolSpec `json:"spec"`
 	// What is, as the controller saw it last.
 	// +optional
-	Status AdapterPoolStatus `json:"status,omitempty"`
+	Status AdapterPoolStatus `json:"status,omitempty,omitzero"`
 }
 
 // AdapterPoolSpec says what is wanted.
@@ -39,8 +41,8 @@ type AdapterPoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot be changed; create another AdapterPool"
 	StatefulSetRef StatefulSetReference `json:"statefulSetRef"`
 
-	// Number of vreplicas that one adapter has room for. When it is lowered, the newest vreplicas that no longer fit are
-	// moved.
+	// Number of vreplicas that one adapter has room for, 1 to 1000000. When it is lowered, the newest vreplicas that no
+	// longer fit are moved.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
@@ -57,7 +59,7 @@ type AdapterPoolSpec struct {
 	Descheduling *Descheduling `json:"descheduling,omitempty"`
 
 	// How long an adapter may be gone or not ready before its vreplicas move to others. A restart within that time moves
-	// nothing. At least 1s.
+	// nothing. At least 1s; 5m if not given.
 	// +optional
 	// +default="5m"
 	// +kubebuilder:validation:Type=string
@@ -84,27 +86,28 @@ type StatefulSetReference struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas <= self.maxReplicas",fieldPath=".minReplicas",message="must not be above maxReplicas"
 type Autoscaling struct {
-	// Auto scales the StatefulSet. "Off" leaves it alone, takes back what was begun, and only reports the wanted size. It
-	// needs the quotes: YAML takes a bare Off for false.
+	// Auto, which is the default, scales the StatefulSet. "Off" leaves it alone, takes back what was begun, and only reports
+	// the wanted size. It needs the quotes: YAML takes a bare Off for false.
 	// +optional
 	// +default="Auto"
 	Mode AutoscalingMode `json:"mode,omitempty"`
 
-	// The fewest adapters; 0 is allowed, and then a pool without VPods has none.
+	// The fewest adapters, 1 if not given; 0 is allowed, and then a pool without VPods has none.
 	// +optional
 	// +default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 
-	// The most adapters. Vreplicas that need more wait. Adapters beyond it are removed as far as the others have room.
+	// The most adapters, 1 to 10000. Vreplicas that need more wait. Adapters beyond it are removed as far as the others have
+	// room.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	MaxReplicas int32 `json:"maxReplicas"`
 
 	// How long fewer adapters must have been enough before any is removed: the highest number that was wanted within that
-	// time is kept.
+	// time is kept. 5m if not given.
 	// +optional
 	// +default="5m"
 	// +kubebuilder:validation:Type=string
@@ -112,7 +115,7 @@ type Autoscaling struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s')",message="a duration that is not negative, such as 90s or 5m"
 	ScaleDownDelay *metav1.Duration `json:"scaleDownDelay,omitempty"`
 
-	// None keeps the number that is needed; Zones and Nodes round it up to a multiple of the zones, or of the real nodes,
+	// None, which is the default, keeps the number that is needed; Zones and Nodes round it up to a multiple of the zones, or of the real nodes,
 	// that the adapters may run on.
 	// +optional
 	// +default="None"
@@ -161,13 +164,14 @@ type Descheduling struct {
 // Rebalance evens out what is placed. A vreplica is moved only if that makes the placement of its VPod strictly better in
 // the order of its profile, and only so far as PodDisruptionBudgets allow.
 type Rebalance struct {
-	// "Off" moves nothing that is placed; "On" does, one vreplica at a time. They need the quotes: YAML takes a bare On for
-	// true.
+	// "Off", which is the default, moves nothing that is placed; "On" does, one vreplica at a time. They need the quotes:
+	// YAML takes a bare On for true.
 	// +optional
 	// +default="Off"
 	Mode RebalanceMode `json:"mode,omitempty"`
 
-	// The most vreplicas of the pool that are moved in a minute, one after the other. The VPods take turns.
+	// The most vreplicas of the pool that are moved in a minute, one after the other: 1 to 60, and 6 if not given. The VPods
+	// take turns.
 	// +optional
 	// +default=6
 	// +kubebuilder:validation:Minimum=1

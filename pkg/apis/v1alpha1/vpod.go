@@ -26,15 +26,16 @@ type VPod struct {
 	Spec VPodSpec `json:"spec"`
 	// What is, as the controller saw it last.
 	// +optional
-	Status VPodStatus `json:"status,omitempty"`
+	Status VPodStatus `json:"status,omitempty,omitzero"`
 }
 
 // VPodSpec says what is wanted.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.schedulerName) || self.schedulerName != 'default-scheduler'",fieldPath=".schedulerName",message="default-scheduler does not keep the rules of placement; leave it out, or name a profile of vpod-scheduler"
 type VPodSpec struct {
-	// Number of vreplicas, each a placeholder pod that an adapter of the pool serves. 0 frees everything. A manifest may
-	// leave it out, so that a scaler owns it: a new VPod then starts with 1, and later the last applied number stays.
+	// Number of vreplicas, each a placeholder pod that an adapter of the pool serves, at most 100000. 0 frees everything. A
+	// manifest may leave it out, so that a scaler owns it: a new VPod then starts with 1, and later the last applied number
+	// stays.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
@@ -54,8 +55,8 @@ type VPodSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	MaxAdapters *int32 `json:"maxAdapters,omitempty"`
 
-	// The profile that places new vreplicas: vpod-scheduler spreads them for availability, vpod-scheduler-maxfillup packs
-	// them. Vreplicas that are placed stay where they are when it changes.
+	// The profile that places new vreplicas: vpod-scheduler, which is the default, spreads them for availability, and
+	// vpod-scheduler-maxfillup packs them. Vreplicas that are placed stay where they are when it changes.
 	// +optional
 	// +default="vpod-scheduler"
 	// +kubebuilder:validation:MinLength=1
