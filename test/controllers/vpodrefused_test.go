@@ -26,7 +26,7 @@ func TestG9_Quota(t *testing.T) {
 	})
 	p.create(p.vpod("x", 5))
 	message := p.condition("x", v1alpha1.ConditionScheduled, v1alpha1.ReasonCreationRefused)
-	for _, want := range []string{"of 5 vreplicas are placed. The API server refuses the placeholders of 2 more", "exceeded quota: vreplicas"} {
+	for _, want := range []string{"of 5 vreplicas are placed. The API server refuses 2 more placeholders", "exceeded quota: vreplicas"} {
 		if !strings.Contains(message, want) {
 			t.Errorf("says %q, want %q", message, want)
 		}

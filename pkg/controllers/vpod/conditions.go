@@ -46,7 +46,7 @@ func (o observation) obstacle(t tally) (reason, why string) {
 	switch {
 	case o.refusal != nil && missing > 0:
 		return v1alpha1.ReasonCreationRefused,
-			fmt.Sprintf("The API server refuses the placeholders of %d more: %s", missing, o.refusal.message)
+			fmt.Sprintf("The API server refuses %s: %s", wording.Count(missing, "more placeholder", "more placeholders"), o.refusal.message)
 	case o.pool == nil:
 		return v1alpha1.ReasonPoolNotFound, fmt.Sprintf("There is no AdapterPool %q", o.vpod.Spec.PoolName)
 	case o.pool.DeletionTimestamp != nil:
@@ -58,7 +58,7 @@ func (o observation) obstacle(t tally) (reason, why string) {
 			"No scheduler has tried to place %s for %.0f s: does one run that has the profile %q?",
 			silent[0].Name, patience.Seconds(), silent[0].Spec.SchedulerName)
 	case len(refused) == 0 || o.census == nil:
-		return v1alpha1.ReasonScheduling, fmt.Sprintf("%d are being placed", t.waiting())
+		return v1alpha1.ReasonScheduling, wording.Count(t.waiting(), "is", "are") + " being placed"
 	}
 	r := o.room()
 	switch {
@@ -66,7 +66,8 @@ func (o observation) obstacle(t tally) (reason, why string) {
 		return v1alpha1.ReasonAdapterLimit, o.limitReached(t, r)
 	case r.eligible > 0:
 		// The scheduler has not seen the room yet, or has a reason of its own.
-		return v1alpha1.ReasonScheduling, fmt.Sprintf("%d are being placed, on %d adapter(s) with room%s", t.waiting(), r.eligible, said(refused))
+		return v1alpha1.ReasonScheduling, fmt.Sprintf("%s being placed, on %s with room%s",
+			wording.Count(t.waiting(), "is", "are"), wording.Count(r.eligible, "adapter", "adapters"), said(refused))
 	}
 	return v1alpha1.ReasonNoRoom, o.noRoom(t, r) + said(refused)
 }
@@ -85,20 +86,44 @@ func (o observation) limitReached(t tally, r room) string {
 	for _, node := range r.serving {
 		names = append(names, o.podName(ordinalOf(node)))
 	}
-	return fmt.Sprintf("%d wait because of the adapter limit: spec.maxAdapters is %d, and the adapters in use have no room "+
-		"(%s). More adapters would not help", t.waiting(), *o.vpod.Spec.MaxAdapters, wording.List(names, mostNames))
+	return fmt.Sprintf("%s because of the adapter limit: spec.maxAdapters is %d, and the adapters in use have no room "+
+		"(%s). More adapters would not help", wording.Count(t.waiting(), "waits", "wait"), *o.vpod.Spec.MaxAdapters, wording.List(names, mostNames))
 }
 
 func (o observation) noRoom(t tally, r room) string {
-	why := fmt.Sprintf("%d wait for room: in AdapterPool %q, %d of %d are in use on %d adapter(s)",
-		t.waiting(), o.pool.Name, r.taken, r.capacity, r.open)
+	why := fmt.Sprintf("%s for room: in AdapterPool %q, %d of %d are in use on %s", wording.Count(t.waiting(), "waits", "wait"),
+		o.pool.Name, r.taken, r.capacity, wording.Count(r.open, "adapter", "adapters"))
 	if r.closed > 0 {
-		why += fmt.Sprintf("; %d more are cordoned or tainted", r.closed)
+		why += fmt.Sprintf("; %s cordoned or tainted", wording.Count(r.closed, "more is", "more are"))
 	}
 	if len(o.census.homeless) > 0 {
 		why += "; without a host: " + wording.List(o.census.homeless, mostNames)
 	}
-	return why
+	return why + o.outlook()
+}
+
+// outlook says whether there will be more adapters, where the pool has them scaled.
+func (o observation) outlook() string {
+	switch scaled(o.pool) {
+	case v1alpha1.ReasonMaxReplicas:
+		return fmt.Sprintf("; its maxReplicas, which is %d, allows no more", o.pool.Spec.Autoscaling.MaxReplicas)
+	case v1alpha1.ReasonAutoscalingOff:
+		return "; its autoscaling is off"
+	case v1alpha1.ReasonScalingUp:
+		return "; more adapters were asked for"
+	case v1alpha1.ReasonStatefulSetStuck:
+		return "; its StatefulSet is stuck, and gets no more"
+	}
+	return ""
+}
+
+// scaled is the reason that a pool gives for its size; "" if it is not scaled.
+func scaled(pool *v1alpha1.AdapterPool) string {
+	c := apimeta.FindStatusCondition(pool.Status.Conditions, v1alpha1.ConditionScaled)
+	if c == nil || pool.Spec.Autoscaling == nil {
+		return ""
+	}
+	return c.Reason
 }
 
 // said is what the scheduler said last of the oldest placeholder that it refused.
@@ -129,7 +154,7 @@ func (o observation) readiness(t tally) metav1.Condition {
 	ready := fmt.Sprintf("%d of %d vreplicas are on adapters that are ready", len(t.ready), t.desired)
 	switch {
 	case t.waiting() > 0:
-		message := fmt.Sprintf("%s, %d are not placed", ready, t.waiting())
+		message := fmt.Sprintf("%s, %s not placed", ready, wording.Count(t.waiting(), "is", "are"))
 		return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonNotScheduled, message)
 	case len(t.ready) == t.desired:
 		return condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReady, ready)

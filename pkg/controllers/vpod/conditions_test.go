@@ -40,7 +40,7 @@ func TestScheduled(t *testing.T) {
 		"not even created": {replicas: 3, want: "Scheduling: 0 of 3 vreplicas are placed. 3 are being placed"},
 		"creation is refused": {
 			replicas: 4, pods: []string{"0 @a-0", "1 refused"}, edit: func(o *observation) { o.refusal = quota },
-			want: "CreationRefused: 1 of 4 vreplicas are placed. The API server refuses the placeholders of 2 more: exceeded quota: q",
+			want: "CreationRefused: 1 of 4 vreplicas are placed. The API server refuses 2 more placeholders: exceeded quota: q",
 		},
 		"no pool": {
 			replicas: 1, pods: []string{"0 refused"}, edit: func(o *observation) { o.pool = nil },
@@ -62,12 +62,12 @@ func TestScheduled(t *testing.T) {
 			want: `SchedulerSilent: 0 of 3 vreplicas are placed. No scheduler has tried to place x-vreplica-1 for 60 s: does one run that has the profile "other"?`,
 		},
 		"C40: nobody has tried yet": {
-			replicas: 1, pods: []string{"0 age=59s"}, want: "Scheduling: 0 of 1 vreplicas are placed. 1 are being placed",
+			replicas: 1, pods: []string{"0 age=59s"}, want: "Scheduling: 0 of 1 vreplicas are placed. 1 is being placed",
 		},
 		"no room": {
 			replicas: 3, adapters: two, pods: []string{"0 @a-0", "1 refused age=2s", "2 refused age=3s"},
 			edit: func(o *observation) { o.takenByOthers(map[string]int64{"a-0": 1, "a-1": 2}) },
-			want: `NoRoom: 1 of 3 vreplicas are placed. 2 wait for room: in AdapterPool "a", 4 of 4 are in use on 2 adapter(s). ` +
+			want: `NoRoom: 1 of 3 vreplicas are placed. 2 wait for room: in AdapterPool "a", 4 of 4 are in use on 2 adapters. ` +
 				"The scheduler says of x-vreplica-2: no adapter for x-vreplica-2",
 		},
 		"no room, and what is in the way": {
@@ -76,32 +76,41 @@ func TestScheduled(t *testing.T) {
 				o.takenByOthers(map[string]int64{"a-0": 2, "a-1": 2, "a-4": 1})
 				o.census.homeless = []string{"s-5", "s-6"}
 			},
-			want: `NoRoom: 0 of 1 vreplicas are placed. 1 wait for room: in AdapterPool "a", 5 of 5 are in use on 3 adapter(s); ` +
+			want: `NoRoom: 0 of 1 vreplicas are placed. 1 waits for room: in AdapterPool "a", 5 of 5 are in use on 3 adapters; ` +
 				"2 more are cordoned or tainted; without a host: s-5, s-6. The scheduler says of x-vreplica-0: no adapter for x-vreplica-0",
+		},
+		"no room, and the pool may not grow": {
+			replicas: 1, adapters: two[:1], pods: []string{"0 refused"},
+			edit: func(o *observation) {
+				o.takenByOthers(map[string]int64{"a-0": 2})
+				o.pool = poolA(sizedBy(v1alpha1.ReasonMaxReplicas))
+			},
+			want: `NoRoom: 0 of 1 vreplicas are placed. 1 waits for room: in AdapterPool "a", 2 of 2 are in use on 1 adapter; its maxReplicas, ` +
+				"which is 6, allows no more. The scheduler says of x-vreplica-0: no adapter for x-vreplica-0",
 		},
 		"what terminates holds its room": {
 			replicas: 2, adapters: two[:1], pods: []string{"0 @a-0", "1 @a-0 terminating", "2 refused"},
-			want: `NoRoom: 1 of 2 vreplicas are placed. 1 wait for room: in AdapterPool "a", 2 of 2 are in use on 1 adapter(s). ` +
+			want: `NoRoom: 1 of 2 vreplicas are placed. 1 waits for room: in AdapterPool "a", 2 of 2 are in use on 1 adapter. ` +
 				"The scheduler says of x-vreplica-2: no adapter for x-vreplica-2",
 		},
 		"C18: the limit": {
 			replicas: 5, limit: 2, adapters: append([]string{"a-2"}, two...), pods: []string{"0 @a-0", "1 @a-0", "2 @a-1", "3 @a-1", "4 refused"},
-			want: "AdapterLimit: 4 of 5 vreplicas are placed. 1 wait because of the adapter limit: spec.maxAdapters is 2, and the " +
+			want: "AdapterLimit: 4 of 5 vreplicas are placed. 1 waits because of the adapter limit: spec.maxAdapters is 2, and the " +
 				"adapters in use have no room (s-0, s-1). More adapters would not help",
 		},
 		"the limit, and one in use is cordoned": {
 			replicas: 3, limit: 2, adapters: []string{"a-0 room=1", "a-1 cordoned", "a-2"}, pods: []string{"0 @a-0", "1 @a-1", "2 refused"},
-			want: "AdapterLimit: 2 of 3 vreplicas are placed. 1 wait because of the adapter limit: spec.maxAdapters is 2, and the " +
+			want: "AdapterLimit: 2 of 3 vreplicas are placed. 1 waits because of the adapter limit: spec.maxAdapters is 2, and the " +
 				"adapters in use have no room (s-0, s-1). More adapters would not help",
 		},
 		"below the limit more adapters would help": {
 			replicas: 3, limit: 2, adapters: two[:1], pods: []string{"0 @a-0", "1 @a-0", "2 refused"},
-			want: `NoRoom: 2 of 3 vreplicas are placed. 1 wait for room: in AdapterPool "a", 2 of 2 are in use on 1 adapter(s). ` +
+			want: `NoRoom: 2 of 3 vreplicas are placed. 1 waits for room: in AdapterPool "a", 2 of 2 are in use on 1 adapter. ` +
 				"The scheduler says of x-vreplica-2: no adapter for x-vreplica-2",
 		},
 		"at the limit with room in use": {
 			replicas: 3, limit: 1, adapters: two, pods: []string{"0 @a-0", "1 refused", "2 refused"},
-			want: "Scheduling: 1 of 3 vreplicas are placed. 2 are being placed, on 1 adapter(s) with room. " +
+			want: "Scheduling: 1 of 3 vreplicas are placed. 2 are being placed, on 1 adapter with room. " +
 				"The scheduler says of x-vreplica-1: no adapter for x-vreplica-1",
 		},
 		"above the limit": {
@@ -140,6 +149,31 @@ func TestScheduled(t *testing.T) {
 	}
 }
 
+// sizedBy is the reason that an autoscaled pool gives for its size.
+func sizedBy(reason string) func(*v1alpha1.AdapterPool) {
+	return func(p *v1alpha1.AdapterPool) {
+		p.Spec.Autoscaling = &v1alpha1.Autoscaling{MaxReplicas: 6}
+		p.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionScaled, Reason: reason}}
+	}
+}
+
+func TestOutlook_G9(t *testing.T) {
+	for reason, want := range map[string]string{
+		v1alpha1.ReasonWantedSize:       "",
+		v1alpha1.ReasonMaxReplicas:      "; its maxReplicas, which is 6, allows no more",
+		v1alpha1.ReasonAutoscalingOff:   "; its autoscaling is off",
+		v1alpha1.ReasonScalingUp:        "; more adapters were asked for",
+		v1alpha1.ReasonStatefulSetStuck: "; its StatefulSet is stuck, and gets no more",
+	} {
+		if got := (observation{pool: poolA(sizedBy(reason))}).outlook(); got != want {
+			t.Errorf("%s: %q, want %q", reason, got, want)
+		}
+	}
+	if got := (observation{pool: poolA(func(*v1alpha1.AdapterPool) {})}).outlook(); got != "" {
+		t.Errorf("not scaled: %q", got)
+	}
+}
+
 func TestReady(t *testing.T) {
 	for name, tc := range map[string]struct {
 		replicas int
@@ -150,7 +184,7 @@ func TestReady(t *testing.T) {
 		"none asked": {replicas: 0, want: "True AllReady: 0 of 0 vreplicas are on adapters that are ready"},
 		"not placed": {
 			replicas: 3, pods: []string{"0 @a-0 ready", "1 @a-1", "2"},
-			want: "False NotScheduled: 1 of 3 vreplicas are on adapters that are ready, 1 are not placed",
+			want: "False NotScheduled: 1 of 3 vreplicas are on adapters that are ready, 1 is not placed",
 		},
 		"not ready": {
 			replicas: 4, pods: []string{"0 @a-0 ready", "1 @a-1", "2 @a-2", "3 @a-1"},

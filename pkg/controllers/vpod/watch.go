@@ -26,7 +26,7 @@ func vpodMatters(was, is *v1alpha1.VPod) bool {
 
 // poolMatters leaves out the counts in a pool's status, which change with every placement.
 func poolMatters(was, is *v1alpha1.AdapterPool) bool {
-	return was.Generation != is.Generation || saysOfItself(was) != saysOfItself(is)
+	return was.Generation != is.Generation || saysOfItself(was) != saysOfItself(is) || scaled(was) != scaled(is)
 }
 
 // saysOfItself is how a pool is, in its own words.

@@ -26,6 +26,11 @@ func TestPoolChanged_C44(t *testing.T) {
 		"its reason":     {edit: said("NotReady", "2 of 2"), want: true},
 		"which are lost": {edit: said("Ready", "1 of 2"), want: true},
 		"its condition":  {edit: func(*v1alpha1.AdapterPool) {}, want: true},
+		"why so many": {edit: func(p *v1alpha1.AdapterPool) {
+			said("Ready", "2 of 2")(p)
+			p.Spec.Autoscaling = &v1alpha1.Autoscaling{MaxReplicas: 6}
+			p.Status.Conditions = append(p.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionScaled, Reason: v1alpha1.ReasonMaxReplicas})
+		}, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			was, is := poolA(said("Ready", "2 of 2")), poolA(tc.edit)

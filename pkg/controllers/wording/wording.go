@@ -20,6 +20,14 @@ func List(names []string, most int) string {
 	return strings.Join(names, ", ")
 }
 
+// Count is a number and what it counts, or does.
+func Count[N int | int32 | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // Cut shortens a text to so many bytes, at least 3. It ends between two words where that costs no more than a fourth of it,
 // and never within a character.
 func Cut(text string, most int) string {

@@ -20,6 +20,14 @@ func TestList(t *testing.T) {
 	}
 }
 
+func TestCount(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 adapters", 1: "1 adapter", 2: "2 adapters", 11: "11 adapters"} {
+		if got := Count(n, "adapter", "adapters"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestCut(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string
