@@ -76,13 +76,13 @@ func (all seats) better(v *v1alpha1.VPod) (from, to seat, ok bool) {
 		isWithinLimit := s.count > 0 || v.Spec.MaxAdapters == nil || used < int(*v.Spec.MaxAdapters)
 		return s.free > 0 && !s.node.Spec.Unschedulable && isWithinLimit
 	})
-	packs := v.Spec.SchedulerName == v1alpha1.SchedulerNameMaxFillUp
-	if !packs && len(eligible) > 0 { // No adapter may get ahead of the others.
-		least := slices.MinFunc(eligible, func(a, b seat) int { return a.count - b.count }).count
-		eligible = only(eligible, func(s seat) bool { return s.count == least })
-	}
 	if len(eligible) == 0 {
 		return from, to, false
+	}
+	packs := v.Spec.SchedulerName == v1alpha1.SchedulerNameMaxFillUp
+	least := slices.MinFunc(eligible, func(a, b seat) int { return a.count - b.count }).count
+	if !packs { // No adapter may get ahead of the others.
+		eligible = only(eligible, func(s seat) bool { return s.count == least })
 	}
 	compare := all.compare
 	if packs {
@@ -100,7 +100,8 @@ func (all seats) better(v *v1alpha1.VPod) (from, to seat, ok bool) {
 		if packs {
 			compare = comparePacked
 		}
-		if compare(there, without[i]) < 0 {
+		isAhead := !packs && there.count > min(least, without[i].count)
+		if compare(there, without[i]) < 0 && !isAhead {
 			return s, to, true
 		}
 	}

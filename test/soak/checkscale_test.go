@@ -172,10 +172,16 @@ func TestCheckKnowsWhatWouldBeBetter(t *testing.T) {
 		edit func(*world)
 		want bool
 	}{
-		"even":                     {func(*world) {}, false},
-		"the lower ordinal":        {func(w *world) { w.moveTo("x-vreplica-0", "p-1") }, true},
-		"two more on one":          {func(w *world) { w.moveTo("x-vreplica-1", "p-0") }, true},
-		"another zone":             {func(w *world) { w.nodes["p-1"].Labels[corev1.LabelTopologyZone] = "y"; w.moveTo("x-vreplica-1", "p-0") }, true},
+		"even":              {func(*world) {}, false},
+		"the lower ordinal": {func(w *world) { w.moveTo("x-vreplica-0", "p-1") }, true},
+		"two more on one":   {func(w *world) { w.moveTo("x-vreplica-1", "p-0") }, true},
+		"another zone":      {func(w *world) { w.nodes["p-1"].Labels[corev1.LabelTopologyZone] = "y"; w.moveTo("x-vreplica-1", "p-0") }, true},
+		"another zone, and then uneven adapters": {func(w *world) {
+			w.sets["s/set"] = testSet(3)
+			w.nodes["p-2"] = testNode(2)
+			w.nodes["p-2"].Labels[corev1.LabelTopologyZone] = "y"
+			w.pods = append(w.pods, testPlaceholder(3, "p-1"), testPlaceholder(4, "p-2"), testPlaceholder(5, "p-2"))
+		}, false},
 		"no room there":            {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.nodes["p-0"].Status.Allocatable = nil }, false},
 		"cordoned":                 {func(w *world) { w.moveTo("x-vreplica-0", "p-1"); w.cordon("p-0", "") }, false},
 		"not ready":                {func(w *world) { w.moveTo("x-vreplica-1", "p-0"); w.nodes["p-1"].Status.Conditions = nil }, false},
