@@ -58,17 +58,20 @@ func later(t, now time.Time) time.Time {
 // heldUp says whether nothing may be moved now, and when to look again if no event comes before.
 //
 // What is unsettled in the pool holds up the moves of all VPods, but not for ever: a VPod whose scheduler does not exist,
-// whose quota is used up, or whose vreplica somebody else wants moved in vain, is no reason to leave all others uneven.
+// whose quota is used up, or whose vreplica somebody else wants moved in vain, is no reason to leave all others uneven. Nor
+// are many that change one after the other, each for a moment.
 func (v view) heldUp(m memory, now time.Time) (wait time.Duration, held bool) {
 	if m.move != nil || v.isDraining() {
 		return 0, true
 	}
-	for _, since := range m.unsettled {
-		if left := min(forbearance, since.Add(forbearance).Sub(now)); left > 0 {
-			wait, held = retry.Soonest(wait, left), true
-		}
+	if m.restless.IsZero() || left(m.restless, now) == 0 {
+		return 0, false
 	}
-	return wait, held
+	wait = left(m.restless, now)
+	for _, since := range m.unsettled {
+		wait = retry.Soonest(wait, left(since, now))
+	}
+	return wait, true
 }
 
 // next is the move to make: that of the VPod which had its last one the longest ago. wait is when a VPod that is left alone

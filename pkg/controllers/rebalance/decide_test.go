@@ -134,25 +134,6 @@ func TestNothingIsMovedMeanwhile(t *testing.T) {
 	}
 }
 
-// What others do or fail to do holds up a pool for five minutes, not for ever.
-func TestG7_OneUnsettledVPodDoesNotHoldUpOthersForEver(t *testing.T) {
-	s := poolOf("-", "-").serves("y", "4/0").serves("x", "1/0", placedBy("nobody")).waits("x", 1)
-	_, m := decide(*s, rested(), noon)
-	for after, want := range map[time.Duration]string{
-		time.Minute: "after 4m0s", 5 * time.Minute: "y-vreplica-3 from a-0 to a-1",
-	} {
-		if p, _ := decide(*s, m, noon.Add(after)); p.String() != want {
-			t.Errorf("after %v the plan is %q, want %q", after, p, want)
-		}
-	}
-	// Once nothing waits, the time starts anew.
-	settled := poolOf("-", "-").serves("y", "4/0").serves("x", "1/1", placedBy("nobody"))
-	_, m = decide(*settled, m, noon.Add(time.Minute))
-	if p, _ := decide(*s, m, noon.Add(5*time.Minute)); p.begin != nil {
-		t.Errorf("the plan is %q, want none", p)
-	}
-}
-
 func TestRate(t *testing.T) {
 	s := poolOf("-", "-").serves("x", "4/0")
 	for name, tc := range map[string]struct {

@@ -39,8 +39,10 @@ type memory struct {
 	begun time.Time
 	// move is the one under way; nil: there is none, or another controller began it.
 	move *move
-	// unsettled is since when something of a vpod is about to change.
+	// unsettled is since when something of a vpod is about to change, and restless since when there is no look at which none
+	// has become unsettled within the forbearance.
 	unsettled map[placement.VPod]time.Time
+	restless  time.Time
 	// turns are those of VPods that had one.
 	turns map[types.UID]turn
 }
@@ -84,6 +86,11 @@ func (t turn) wait(generation int64, now time.Time) time.Duration {
 	return min(lastBackoff, max(0, t.until.Sub(now)))
 }
 
+// left is how long something that began then is borne with. A clock that is set back makes it no longer.
+func left(since, now time.Time) time.Duration {
+	return min(forbearance, max(0, since.Add(forbearance).Sub(now)))
+}
+
 // seen is the memory after a look: what is not there any more is forgotten.
 func (m memory) seen(v view, now time.Time) memory {
 	next := memory{
@@ -94,6 +101,9 @@ func (m memory) seen(v view, now time.Time) memory {
 		next.unsettled[vpod] = now
 		if since, known := m.unsettled[vpod]; known {
 			next.unsettled[vpod] = since
+		}
+		if left(next.unsettled[vpod], now) > 0 {
+			next.restless = later(m.restless, now)
 		}
 	}
 	for _, vpod := range v.vpods {
