@@ -176,6 +176,32 @@ func (w *world) checkLeases(f *findings) {
 	}
 }
 
+// waiting is how many vreplicas wait for an adapter of a pool: of a VPod at most as many as it has too few on adapters, and
+// of others every placeholder.
+func (w *world) waiting(pool *v1alpha1.AdapterPool) int64 {
+	unbound, lacking := map[*v1alpha1.VPod]int64{}, map[*v1alpha1.VPod]int64{}
+	for _, p := range w.pods {
+		if !isPlaceholder(p) || !isAlive(p) || p.Labels[v1alpha1.LabelPool] != pool.Name {
+			continue
+		}
+		v := w.vpods[owner(p)]
+		if _, isKnown := lacking[v]; !isKnown && v != nil {
+			lacking[v] = int64(wants(v))
+		}
+		if p.Spec.NodeName == "" {
+			unbound[v]++
+		} else {
+			lacking[v]--
+		}
+	}
+	waiting := unbound[nil]
+	delete(unbound, nil)
+	for v, n := range unbound {
+		waiting += max(0, min(n, lacking[v]))
+	}
+	return waiting
+}
+
 // checkPool compares the status of a pool with its adapters.
 func (w *world) checkPool(f *findings, pool *v1alpha1.AdapterPool, all []*adapter) {
 	want := v1alpha1.AdapterPoolStatus{ObservedGeneration: pool.Generation}
@@ -196,11 +222,7 @@ func (w *world) checkPool(f *findings, pool *v1alpha1.AdapterPool, all []*adapte
 		}
 		want.Used += int64(len(a.bound))
 	}
-	for _, p := range w.pods {
-		if isPlaceholder(p) && isAlive(p) && p.Spec.NodeName == "" && p.Labels[v1alpha1.LabelPool] == pool.Name {
-			want.Waiting++
-		}
-	}
+	want.Waiting = w.waiting(pool)
 	tell := func(s v1alpha1.AdapterPoolStatus) string {
 		return fmt.Sprint(s.ObservedGeneration, s.Adapters, s.ReadyAdapters, s.Capacity, s.Used, s.Waiting)
 	}

@@ -239,7 +239,8 @@ type AdapterPoolStatus struct {
 	// +optional
 	// +default=0
 	Used int64 `json:"used"`
-	// Number of vreplicas that wait for an adapter of the pool.
+	// Number of vreplicas that wait for an adapter of the pool. A placeholder that is to take the place of one on an adapter,
+	// so as to move it, does not count.
 	// +optional
 	// +default=0
 	Waiting int64 `json:"waiting"`

@@ -20,20 +20,20 @@ var errBehind = errors.New("what was decided on has changed meanwhile")
 // settle publishes how a pool is, and scales it. The status comes first: from then on the adapters beyond the target are
 // drained, and whoever leads next knows it.
 func (r *reconciler) settle(ctx context.Context, s state) (time.Duration, error) {
-	now := r.clock.Now()
+	now, c := r.clock.Now(), s.count()
 	if !s.isScaled() {
 		r.memories.forget(s.pool.Name)
-		want := status(s, now)
-		s.report(&want, now)
+		want := status(s, c, now)
+		s.report(&want, c, now)
 		return 0, r.publish(ctx, s.pool, want)
 	}
-	v := s.view(s.count(), r.patience)
+	v := s.view(c, r.patience)
 	d, m, a, err := r.decide(ctx, s, v)
 	if err != nil {
 		return 0, err
 	}
 	s.target = &d.target
-	want := status(s, now)
+	want := status(s, c, now)
 	want.WantedAdapters, want.TargetAdapters = new(v.wanted()), s.target
 	s.setCondition(&want, v.scaled(d, m, now), now)
 	if err := r.publish(ctx, s.pool, want); err != nil {
@@ -81,12 +81,12 @@ func (s state) hasSet() bool {
 
 // report completes the status of a pool that is not scaled. The target of one whose StatefulSet is missing is kept: it is
 // what the next one gets.
-func (s state) report(status *v1alpha1.AdapterPoolStatus, now time.Time) {
+func (s state) report(status *v1alpha1.AdapterPoolStatus, taken census, now time.Time) {
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionScaled)
 	if s.pool.Spec.Autoscaling == nil || s.pool.DeletionTimestamp != nil {
 		return
 	}
-	size := s.size(s.count())
+	size := s.size(taken)
 	status.WantedAdapters = new(int32(size.Wanted))
 	c := metav1.Condition{Type: v1alpha1.ConditionScaled, Status: metav1.ConditionFalse}
 	switch {

@@ -54,8 +54,8 @@ func TestReport(t *testing.T) {
 			if tc.s.isScaled() {
 				t.Fatal("it is scaled")
 			}
-			got := status(tc.s.state, now)
-			tc.s.report(&got, now)
+			got := status(tc.s.state, tc.s.count(), now)
+			tc.s.report(&got, tc.s.count(), now)
 			if diff := cmp.Diff([]*int32{tc.wantWanted, tc.wantTarget}, []*int32{got.WantedAdapters, got.TargetAdapters}); diff != "" {
 				t.Errorf("wanted and target (-want +got):\n%s", diff)
 			}
@@ -81,7 +81,7 @@ func TestC52_NoAdaptersBecauseNoneAreWanted(t *testing.T) {
 	} {
 		s := scaledPool(0)
 		s.target = tc.target
-		got := meta.FindStatusCondition(status(s.state, now).Conditions, v1alpha1.ConditionReady)
+		got := meta.FindStatusCondition(status(s.state, s.count(), now).Conditions, v1alpha1.ConditionReady)
 		if got.Reason != tc.wantReason || got.Message != tc.wantSays {
 			t.Errorf("%s: it says %+v", name, got)
 		}

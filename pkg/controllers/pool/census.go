@@ -178,11 +178,26 @@ func seen(vpod *v1alpha1.VPod) int64 {
 // taken for a lack that lasts but what is one.
 func (t *tenancy) lacking() []time.Time {
 	slices.SortFunc(t.waiting, time.Time.Compare)
-	if t.vpod == nil {
-		return t.waiting
-	}
 	waiting := int64(len(t.waiting))
-	return t.waiting[waiting-max(0, min(waiting, t.wanted()-(t.alive-t.unbound))):]
+	return t.waiting[waiting-min(waiting, t.short()):]
+}
+
+// short is how many vreplicas a vpod has too few on adapters. Placeholders beyond that are spare: each is to take the place
+// of one that moves, and until then nothing lacks.
+func (t *tenancy) short() int64 {
+	if t.vpod == nil {
+		return t.unbound
+	}
+	return max(0, min(t.unbound, t.wanted()-(t.alive-t.unbound)))
+}
+
+// waiting is how many vreplicas wait for an adapter of the pool.
+func (c census) waiting() int64 {
+	var n int64
+	for _, t := range c.all() {
+		n += t.short()
+	}
+	return n
 }
 
 func isRefused(vpod *v1alpha1.VPod) bool {

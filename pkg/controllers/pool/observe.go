@@ -32,6 +32,9 @@ func (r *reconciler) observe(ctx context.Context, pool *v1alpha1.AdapterPool) (s
 	if s.placeholders, err = r.placeholders(ctx, pool); err != nil {
 		return s, err
 	}
+	if s.vpods, err = r.vpods(ctx, pool); err != nil {
+		return s, err
+	}
 	if s.members, err = r.members(ctx, s); err != nil || pool.Spec.Autoscaling == nil {
 		return s, err
 	}
@@ -40,12 +43,6 @@ func (r *reconciler) observe(ctx context.Context, pool *v1alpha1.AdapterPool) (s
 
 // observeScaling reads what the number of adapters depends on.
 func (r *reconciler) observeScaling(ctx context.Context, s state) (state, error) {
-	var vpods v1alpha1.VPodList
-	ofPool := client.MatchingFields{informers.ByPool: s.pool.Name}
-	if err := r.client.List(ctx, &vpods, ofPool, client.UnsafeDisableDeepCopy); err != nil {
-		return s, fmt.Errorf("listing the VPods: %w", err)
-	}
-	s.vpods = pointers(vpods.Items)
 	var pods corev1.PodList
 	ref := s.pool.Spec.StatefulSetRef
 	ofSet := client.MatchingFields{informers.ByStatefulSet: informers.StatefulSetKey(ref.Namespace, ref.Name)}
@@ -70,6 +67,16 @@ func pointers[T any](items []T) []*T {
 		all[i] = &items[i]
 	}
 	return all
+}
+
+// vpods lists those of a pool.
+func (r *reconciler) vpods(ctx context.Context, pool *v1alpha1.AdapterPool) ([]*v1alpha1.VPod, error) {
+	var vpods v1alpha1.VPodList
+	field := client.MatchingFields{informers.ByPool: pool.Name}
+	if err := r.client.List(ctx, &vpods, field, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing the VPods: %w", err)
+	}
+	return pointers(vpods.Items), nil
 }
 
 // nodes lists the virtual nodes of a pool.

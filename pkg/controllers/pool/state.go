@@ -31,11 +31,12 @@ type state struct {
 	members []member
 	// placeholders are those that ask for the pool.
 	placeholders []*corev1.Pod
-	// vpods are those of the pool, pods those that the StatefulSet controls, and unit what the number of adapters is to be a
-	// multiple of, 0 for none. They are known of a pool with autoscaling alone.
+	// vpods are those of the pool.
 	vpods []*v1alpha1.VPod
-	pods  []*corev1.Pod
-	unit  int
+	// pods are those that the StatefulSet controls, and unit is what the number of adapters is to be a multiple of, 0 for
+	// none. They are known of a pool with autoscaling alone.
+	pods []*corev1.Pod
+	unit int
 	// target is the number of adapters that the pool is held at; nil if it is not.
 	target *int32
 }
@@ -54,15 +55,15 @@ func (m member) isTaken() bool { return m.node != nil && !m.id.Owns(m.node) }
 
 func (m member) isReady() bool { return !m.isTaken() && m.node != nil && adapter.IsNodeReady(m.node) }
 
-// load is what a pool has to serve.
+// load is what a pool serves.
 type load struct {
-	used, waiting int64
+	used int64
 	// tenants are the vpods that have vreplicas on the pool's adapters, by name.
 	tenants []string
 }
 
-// load counts placeholders. One that is being deleted holds its room until it is gone, but waits for none. One on a node
-// that is gone does neither: it goes with its node.
+// load counts placeholders. One that is being deleted holds its room until it is gone, and one on a node that is gone none:
+// it goes with its node.
 func (s state) load() load {
 	var l load
 	nodes := make(map[string]bool, len(s.nodes))
@@ -71,13 +72,9 @@ func (s state) load() load {
 	}
 	tenants := map[placement.VPod]string{}
 	for _, pod := range s.placeholders {
-		switch {
-		case adapter.IsFinished(pod):
-		case nodes[pod.Spec.NodeName]:
+		if !adapter.IsFinished(pod) && nodes[pod.Spec.NodeName] {
 			l.used++
 			tenants[snapshot.VPodOf(pod)] = tenant(pod)
-		case pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil:
-			l.waiting++
 		}
 	}
 	for _, name := range tenants {

@@ -24,13 +24,13 @@ const (
 )
 
 // status is what there is to say about a pool, its number of adapters left aside. It depends on nothing but its arguments.
-func status(s state, now time.Time) v1alpha1.AdapterPoolStatus {
+func status(s state, c census, now time.Time) v1alpha1.AdapterPoolStatus {
 	load := s.load()
 	status := v1alpha1.AdapterPoolStatus{
 		ObservedGeneration: s.pool.Generation,
 		Adapters:           int32(len(s.nodes)),
 		Used:               load.used,
-		Waiting:            load.waiting,
+		Waiting:            c.waiting(),
 		Conditions:         slices.Clone(s.pool.Status.Conditions),
 	}
 	for _, node := range s.nodes {

@@ -62,7 +62,7 @@ func (s *situation) place(vpod, node string, n int) *situation {
 				Namespace: "team", Name: fmt.Sprint(vpod, "-vreplica-", len(s.placeholders), i),
 				Labels: map[string]string{v1alpha1.LabelVPod: vpod, v1alpha1.LabelPool: "kafka"},
 			},
-			Spec: corev1.PodSpec{NodeName: node},
+			Spec: corev1.PodSpec{NodeName: node, Containers: requestsOne()},
 		})
 		if node == "" {
 			s.lastPod().Status.Conditions = []corev1.PodCondition{
@@ -231,7 +231,7 @@ func TestReady(t *testing.T) {
 			if tc.wantReason == "" {
 				want.Status, want.Reason = metav1.ConditionTrue, v1alpha1.ReasonAdaptersReady
 			}
-			got := meta.FindStatusCondition(status(tc.s.state, now).Conditions, v1alpha1.ConditionReady)
+			got := meta.FindStatusCondition(status(tc.s.state, tc.s.count(), now).Conditions, v1alpha1.ConditionReady)
 			if diff := cmp.Diff(&want, got); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
@@ -245,8 +245,18 @@ func TestCounts(t *testing.T) {
 		s    *situation
 		want counts
 	}{
-		"none":                         {s: settled(0)},
-		"placed and waiting":           {s: settled(2).place("a", "kafka-1", 3).place("b", "", 2), want: counts{2, 2, 20, 3, 2}},
+		"none":                             {s: settled(0)},
+		"placed and waiting":               {s: settled(2).place("a", "kafka-1", 3).place("b", "", 2), want: counts{2, 2, 20, 3, 2}},
+		"spares of moves wait for nothing": {s: scaledPool(1).vpod("a", 2, 2, 2), want: counts{1, 1, 10, 2, 0}},
+		"some are spare, others wait":      {s: scaledPool(1).vpod("a", 3, 2, 2), want: counts{1, 1, 10, 2, 1}},
+		"without autoscaling": {
+			s:    scaledPool(1).vpod("a", 2, 2, 2).change(func(s *situation) { s.pool.Spec.Autoscaling = nil }),
+			want: counts{1, 1, 10, 2, 0},
+		},
+		"one that leaves is replaced": {
+			s:    scaledPool(1).vpod("a", 2, 1, 2).change(func(s *situation) { s.placeholders[0].DeletionTimestamp = &earlier }),
+			want: counts{1, 1, 10, 2, 1},
+		},
 		"not ready keeps its capacity": {s: settled(2).unready(0, "x"), want: counts{2, 1, 20, 0, 0}},
 		"cordoned has none": {
 			s:    settled(2).place("a", "kafka-0", 3).change(func(s *situation) { s.nodes[0].Spec.Unschedulable = true }),
@@ -273,7 +283,7 @@ func TestCounts(t *testing.T) {
 		"a foreign node is not counted": {s: settled(2).takenBy(1, "").place("a", "kafka-1", 1), want: counts{1, 1, 10, 0, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := status(tc.s.state, now)
+			got := status(tc.s.state, tc.s.count(), now)
 			is := counts{int64(got.Adapters), int64(got.ReadyAdapters), got.Capacity, got.Used, got.Waiting}
 			if diff := cmp.Diff(tc.want, is); diff != "" {
 				t.Errorf("counts (-want +got):\n%s", diff)
@@ -296,12 +306,12 @@ func TestC22_ParallelPodManagement(t *testing.T) {
 		"OrderedReady":   {s: settled(1).change(func(s *situation) { s.set.Spec.PodManagementPolicy = appsv1.OrderedReadyPodManagement }), want: metav1.ConditionFalse, says: "create it again with Parallel"},
 		"no StatefulSet": {s: settled(0).change(func(s *situation) { s.set = nil })},
 		"no more": {s: settled(0).change(func(s *situation) {
-			s.pool.Status = status(s.state, now)
+			s.pool.Status = status(s.state, s.count(), now)
 			s.set = nil
 		})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := meta.FindStatusCondition(status(tc.s.state, now).Conditions, v1alpha1.ConditionParallelPodManagement)
+			got := meta.FindStatusCondition(status(tc.s.state, tc.s.count(), now).Conditions, v1alpha1.ConditionParallelPodManagement)
 			if (got == nil) != (tc.want == "") || got != nil && (got.Status != tc.want || !strings.Contains(got.Message, tc.says)) {
 				t.Errorf("got %+v, want %s that says %q", got, tc.want, tc.says)
 			}
@@ -312,16 +322,16 @@ func TestC22_ParallelPodManagement(t *testing.T) {
 // The same state has the same status, or each look would cause the next.
 func TestStatusSettles(t *testing.T) {
 	s := settled(3).unready(1, "x").place("b", "kafka-0", 1).place("a", "kafka-0", 1)
-	first := status(s.state, now)
+	first := status(s.state, s.count(), now)
 	if s.pool.Status.Conditions != nil {
 		t.Fatal("the pool was changed")
 	}
 	s.pool.Status = first
-	if diff := cmp.Diff(first, status(s.state, now.Add(time.Hour))); diff != "" {
+	if diff := cmp.Diff(first, status(s.state, s.count(), now.Add(time.Hour))); diff != "" {
 		t.Errorf("an hour later (-want +got):\n%s", diff)
 	}
 	s.nodes[1].Status.Conditions[0].Status = corev1.ConditionTrue
-	later := meta.FindStatusCondition(status(s.state, now.Add(time.Hour)).Conditions, v1alpha1.ConditionReady)
+	later := meta.FindStatusCondition(status(s.state, s.count(), now.Add(time.Hour)).Conditions, v1alpha1.ConditionReady)
 	if later.Status != metav1.ConditionTrue || !later.LastTransitionTime.Time.Equal(now.Add(time.Hour)) {
 		t.Errorf("got %+v, want a transition", later)
 	}
@@ -334,7 +344,7 @@ func TestMessagesAreShort(t *testing.T) {
 	for i := range s.nodes {
 		s.unready(i, strings.Repeat("ä", 500))
 	}
-	message := meta.FindStatusCondition(status(s.state, now).Conditions, v1alpha1.ConditionReady).Message
+	message := meta.FindStatusCondition(status(s.state, s.count(), now).Conditions, v1alpha1.ConditionReady).Message
 	if !strings.HasPrefix(message, "2000 of 2000 adapters are not ready: ssss") || !strings.HasSuffix(message, " and 1995 more") {
 		t.Errorf("it says %q", message)
 	}
