@@ -13,8 +13,9 @@ import (
 // a drain. The zero memory knows nothing.
 type memory struct {
 	window window
-	// known: the StatefulSet was seen with so many replicas, or was given them.
+	// known: the StatefulSet set was seen with so many replicas, or was given them.
 	known bool
+	set   types.UID
 	seen  int32
 	// hand is what somebody else did and is not put back yet.
 	hand  hand

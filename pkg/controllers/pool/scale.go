@@ -103,6 +103,8 @@ func (v view) news(d decision, replicas int32) news {
 		note: fmt.Sprintf("from %d to %d adapters: size %s", v.replicas, replicas, v.size),
 	}
 	switch {
+	case replicas > v.replicas && d.hand == replaced:
+		n.note = fmt.Sprintf("from %d to %d adapters, as many as the StatefulSet before this one had: size %s", v.replicas, replicas, v.size)
 	case replicas > v.replicas && d.hand != untouched:
 		n.reason = v1alpha1.EventScaleReverted
 		n.note = fmt.Sprintf("somebody asked the StatefulSet for %s; it has %d again: size %s",
@@ -154,9 +156,13 @@ func (v view) tooMany(d decision) news {
 	if d.target == v.replicas {
 		until = fmt.Sprintf("once fewer have been enough for %s, and they are empty", v.delay)
 	}
+	who := "somebody asked the StatefulSet for"
+	if d.hand == replaced {
+		who = "the new StatefulSet has"
+	}
 	return news{
 		kind: corev1.EventTypeNormal, reason: v1alpha1.EventScaleReverted, action: fmt.Sprintf("ScaleBackFrom%d", v.replicas),
-		note: fmt.Sprintf("somebody asked the StatefulSet for %s; those that are not wanted go %s: size %s",
-			count(int(v.replicas), "replica", "replicas"), until, v.size),
+		note: fmt.Sprintf("%s %s; those that are not wanted go %s: size %s",
+			who, count(int(v.replicas), "replica", "replicas"), until, v.size),
 	}
 }

@@ -3,6 +3,8 @@ package pool
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/placement"
 )
@@ -25,6 +27,8 @@ type view struct {
 	delay, patience time.Duration
 	// replicas is what the StatefulSet is asked for.
 	replicas int32
+	// set is the StatefulSet that is asked.
+	set types.UID
 	// target and reason are what the status says: the number that the pool is held at, nil if none was decided yet, and the
 	// reason of the condition Scaled.
 	target *int32
@@ -66,7 +70,7 @@ const (
 	untouched hand = iota
 	lowered
 	raised
-	// replaced: the StatefulSet was deleted, and created again with another number.
+	// replaced: the StatefulSet was deleted, and created again with another number, which nobody may have asked for.
 	replaced
 )
 
@@ -101,7 +105,7 @@ func decide(v view, m memory, now time.Time) (decision, memory) {
 	m.lag = v.lag(m.lag, now)
 	d.after = v.wake(d, m, now)
 	m.window = m.window.trim(v.delay, now)
-	m.known, m.seen, m.hand = true, v.replicas, untouched
+	m.known, m.set, m.seen, m.hand = true, v.set, v.replicas, untouched
 	if d.replicas > v.replicas {
 		m.hand = d.hand
 	}
@@ -161,7 +165,7 @@ func (v view) touched(m memory) hand {
 	}
 	isUnexplained := !m.known && v.reason != began && v.reason != v1alpha1.ReasonStatefulSetStuck
 	switch {
-	case isUnexplained && v.reason == v1alpha1.ReasonStatefulSetNotFound:
+	case isUnexplained && v.reason == v1alpha1.ReasonStatefulSetNotFound, m.known && m.set != v.set:
 		return replaced
 	case less || isUnexplained && v.replicas < *v.target:
 		return lowered

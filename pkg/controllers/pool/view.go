@@ -21,7 +21,7 @@ const defaultDelay = 5 * time.Minute
 // view is what the number of adapters is decided on. There must be a StatefulSet.
 func (s state) view(c census, patience time.Duration) view {
 	v := view{
-		delay: defaultDelay, patience: patience, replicas: int32(len(s.members)),
+		delay: defaultDelay, patience: patience, set: s.set.UID, replicas: int32(len(s.members)),
 		target: s.pool.Status.TargetAdapters, reason: s.scaledReason(),
 		size: s.size(c), missing: s.missing(), excess: s.excess(), holdup: s.holdup(),
 	}
