@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
 	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
@@ -42,7 +43,7 @@ func (r *reconciler) whyNot(ctx context.Context, s state, target int) string {
 	defer cancel()
 	err := r.client.SubResource("eviction").Create(ctx, pod.DeepCopy(), eviction, client.DryRunAll)
 	if err != nil && ctx.Err() == nil {
-		return fmt.Sprintf("%s; evicting %s/%s is refused: %s", words, pod.Namespace, pod.Name, wording.Cut(err.Error(), maxAnswer))
+		return fmt.Sprintf("%s; evicting %s/%s is refused: %s", words, pod.Namespace, pod.Name, wording.Cut(retry.InWords(err), maxAnswer))
 	}
 	for _, waiting := range s.placeholders {
 		c := adapter.PodCondition(waiting, corev1.PodScheduled)

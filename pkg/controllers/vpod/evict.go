@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -121,7 +120,7 @@ func (r *reconciler) evictOne(ctx context.Context, pod *corev1.Pod, dryRun bool)
 	case err == nil:
 		return nil
 	case isEvictionRefused(err):
-		return &refusedError{errors.New(inWords(err))}
+		return &refusedError{errors.New(retry.InWords(err))}
 	}
 	return fmt.Errorf("evicting placeholder %s: %w", pod.Name, err)
 }
@@ -135,18 +134,6 @@ func isEvictionRefused(err error) bool {
 	}
 	return apierrors.IsTooManyRequests(err) && apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) ||
 		apierrors.IsForbidden(err) || status.Status().Code == http.StatusInternalServerError
-}
-
-// inWords is an error with its causes, which name the budget.
-func inWords(err error) string {
-	words := []string{err.Error()}
-	var status apierrors.APIStatus
-	if errors.As(err, &status) && status.Status().Details != nil {
-		for _, cause := range status.Status().Details.Causes {
-			words = append(words, cause.Message)
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 // withinBudgets returns a refusal where PodDisruptionBudgets would let some of the placeholders go and not all of them: none
