@@ -96,7 +96,7 @@ func TestAutoscalingOffReports(t *testing.T) {
 	t.Parallel()
 	p := sharedStage(t).newScaled(t, 1, 3, 10, func(a *v1alpha1.Autoscaling) { a.Mode = v1alpha1.AutoscalingOff })
 	p.create(p.vpod("x", 25))
-	pool := p.saysScaled(v1alpha1.ReasonAutoscalingOff, "autoscaling is off, and the StatefulSet has 1 replica; size 3: 25 vreplicas wanted")
+	pool := p.saysScaled(v1alpha1.ReasonAutoscalingOff, "autoscaling is off, and the StatefulSet has 1 replica; with mode Auto it would be size 3: 25 vreplicas wanted")
 	if pool.Status.WantedAdapters == nil || *pool.Status.WantedAdapters != 3 || pool.Status.TargetAdapters != nil {
 		t.Errorf("the status is %+v", pool.Status)
 	}

@@ -92,7 +92,7 @@ func (s state) report(status *v1alpha1.AdapterPoolStatus, taken census, now time
 	switch {
 	case !adapter.IsAutoscaled(s.pool):
 		c.Reason = v1alpha1.ReasonAutoscalingOff
-		c.Message = fmt.Sprintf("autoscaling is off, and the StatefulSet has %s; size %s",
+		c.Message = fmt.Sprintf("autoscaling is off, and the StatefulSet has %s; with mode Auto it would be size %s",
 			count(len(s.members), "replica", "replicas"), size)
 	default:
 		c.Reason, c.Message = s.obstacle(load{})

@@ -28,7 +28,7 @@ func TestReport(t *testing.T) {
 		"off": {
 			s: scaledPool(3).vpod("x", 15, 0, 5, 5, 5).change(held).change(off), wantWanted: new(int32(2)),
 			wantReason: v1alpha1.ReasonAutoscalingOff,
-			wantSays:   "autoscaling is off, and the StatefulSet has 3 replicas; size 2: 15 vreplicas wanted, 10 per adapter",
+			wantSays:   "autoscaling is off, and the StatefulSet has 3 replicas; with mode Auto it would be size 2: 15 vreplicas wanted, 10 per adapter",
 		},
 		"off, and no StatefulSet": {
 			s:          scaledPool(0).vpod("x", 15, 0).change(off).change(func(s *situation) { s.set, s.members = nil, nil }),
