@@ -179,7 +179,7 @@ func TestPoolsThatReferToOneStatefulSet(t *testing.T) {
 		// Age counts in whole seconds, and of the same age the first by name would have it.
 		p.create(p.otherPool(name))
 		p.saysReady(name, v1alpha1.ReasonStatefulSetTaken,
-			fmt.Sprintf("AdapterPool %s is older and has StatefulSet %s/%s; delete one of the two", p.name, p.name, p.name))
+			fmt.Sprintf("AdapterPool %s has StatefulSet %s/%s; delete one of the two", p.name, p.name, p.name))
 	}
 	p.run("x", 2, "2")
 	p.deletePool(third) // It never had any adapter: it ends at once.

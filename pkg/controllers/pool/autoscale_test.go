@@ -47,7 +47,7 @@ func TestReport(t *testing.T) {
 			s: scaledPool(2).change(held).change(func(s *situation) {
 				s.holder = &v1alpha1.AdapterPool{ObjectMeta: metav1.ObjectMeta{Name: "older", UID: "older"}}
 			}),
-			wantWanted: new(int32(1)), wantReason: v1alpha1.ReasonStatefulSetTaken, wantSays: "AdapterPool older is older",
+			wantWanted: new(int32(1)), wantReason: v1alpha1.ReasonStatefulSetTaken, wantSays: "AdapterPool older has StatefulSet",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

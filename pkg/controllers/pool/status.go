@@ -76,7 +76,7 @@ func (s state) obstacle(load load) (reason, message string) {
 		return v1alpha1.ReasonDeletedInUse, s.inUse(load)
 	case s.holder != nil && s.holder.UID != s.pool.UID:
 		return v1alpha1.ReasonStatefulSetTaken,
-			fmt.Sprintf("AdapterPool %s is older and has StatefulSet %s; delete one of the two", s.holder.Name, name)
+			fmt.Sprintf("AdapterPool %s has StatefulSet %s; delete one of the two", s.holder.Name, name)
 	case s.set == nil:
 		return v1alpha1.ReasonStatefulSetNotFound, fmt.Sprintf("there is no StatefulSet %s", name)
 	case s.set.DeletionTimestamp != nil:

@@ -143,14 +143,14 @@ func TestReady(t *testing.T) {
 				s.holder = &v1alpha1.AdapterPool{ObjectMeta: metav1.ObjectMeta{Name: "older", UID: "older"}}
 			}),
 			wantReason:  v1alpha1.ReasonStatefulSetTaken,
-			wantMessage: "AdapterPool older is older and has StatefulSet ns/dispatcher; delete one of the two",
+			wantMessage: "AdapterPool older has StatefulSet ns/dispatcher; delete one of the two",
 		},
 		"an older pool, and no StatefulSet": {
 			s: settled(0).change(func(s *situation) {
 				s.holder, s.set = &v1alpha1.AdapterPool{ObjectMeta: metav1.ObjectMeta{Name: "older", UID: "older"}}, nil
 			}),
 			wantReason:  v1alpha1.ReasonStatefulSetTaken,
-			wantMessage: "AdapterPool older is older and has StatefulSet ns/dispatcher; delete one of the two",
+			wantMessage: "AdapterPool older has StatefulSet ns/dispatcher; delete one of the two",
 		},
 		"a node name taken": {
 			s:          settled(2).takenBy(1, "aws:///1"),
