@@ -11,6 +11,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	st "k8s.io/kubernetes/pkg/scheduler/testing"
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 )
@@ -43,6 +44,26 @@ func BenchmarkCycle(b *testing.B) {
 				c.decideRepeatedly(b, pod.Obj(), 100)
 			})
 		}
+	}
+}
+
+// BenchmarkAmongRealNodes is what a pool of 200 adapters pays for the rest of the cluster: nothing, or 5,000 nodes with 4
+// ordinary pods each.
+func BenchmarkAmongRealNodes(b *testing.B) {
+	for _, realNodes := range []int{0, 5000} {
+		b.Run(fmt.Sprint(realNodes), func(b *testing.B) {
+			c := busyCluster(b, shipped(b, v1alpha1.SchedulerName), 200)
+			for i := range realNodes {
+				name := fmt.Sprint("real-", i)
+				c.addNode(st.MakeNode().Name(name).Label(v1.LabelTopologyZone, fmt.Sprint("z", i%3)).
+					Capacity(map[v1.ResourceName]string{v1.ResourceCPU: "16", v1.ResourcePods: "110"}))
+				for n := range 4 {
+					pod := fmt.Sprint("ordinary-", i, "-", n)
+					c.put(st.MakePod().Namespace("ns").Name(pod).UID(pod).Req(map[v1.ResourceName]string{v1.ResourceCPU: "100m"}).Obj(), name)
+				}
+			}
+			c.decideRepeatedly(b, c.vreplica("x").Obj(), 100)
+		})
 	}
 }
 
