@@ -12,6 +12,7 @@ import (
 
 	"vpod.dev/vpod-scheduler/pkg/apis/v1alpha1"
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 // errBehind is that the cache was behind.
@@ -93,7 +94,7 @@ func (s state) report(status *v1alpha1.AdapterPoolStatus, taken census, now time
 	case !adapter.IsAutoscaled(s.pool):
 		c.Reason = v1alpha1.ReasonAutoscalingOff
 		c.Message = fmt.Sprintf("autoscaling is off, and the StatefulSet has %s; with mode Auto it would be size %s",
-			count(len(s.members), "replica", "replicas"), size)
+			wording.Count(len(s.members), "replica", "replicas"), size)
 	default:
 		c.Reason, c.Message = s.obstacle(load{})
 		if c.Reason == v1alpha1.ReasonStatefulSetNotFound {

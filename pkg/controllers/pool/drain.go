@@ -24,9 +24,9 @@ func (v view) drain(d decision, m memory, now time.Time) (decision, memory) {
 	switch lacking := v.lackingFor(lackFor, m.began, now); {
 	case lacking > 0:
 		m.blocked = fmt.Sprintf("%s for room though the numbers say that there is enough",
-			count(lacking, "vreplica waits", "vreplicas wait"))
+			wording.Count(lacking, "vreplica waits", "vreplicas wait"))
 	case held > 0 && now.Sub(m.drain.since) >= v.patience:
-		m.blocked = fmt.Sprintf("%s on %s for %s", count(int(held), "vreplica has stayed", "vreplicas have stayed"),
+		m.blocked = fmt.Sprintf("%s on %s for %s", wording.Count(held, "vreplica has stayed", "vreplicas have stayed"),
 			wording.List(v.occupied(d.target), maxNamed), v.patience)
 	default:
 		return d, m

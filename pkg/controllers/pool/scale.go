@@ -15,6 +15,7 @@ import (
 	"vpod.dev/vpod-scheduler/pkg/controllers/adapter"
 	"vpod.dev/vpod-scheduler/pkg/controllers/metrics"
 	"vpod.dev/vpod-scheduler/pkg/controllers/retry"
+	"vpod.dev/vpod-scheduler/pkg/controllers/wording"
 )
 
 // attempt is a scale that was found to be as it was decided on, and when that was decided.
@@ -108,7 +109,7 @@ func (v view) news(d decision, replicas int32) news {
 	case replicas > v.replicas && d.hand != untouched:
 		n.reason = v1alpha1.EventScaleReverted
 		n.note = fmt.Sprintf("somebody asked the StatefulSet for %s; it has %d again: size %s",
-			count(int(v.replicas), "replica", "replicas"), replicas, v.size)
+			wording.Count(v.replicas, "replica", "replicas"), replicas, v.size)
 	case replicas < v.replicas:
 		n.note = fmt.Sprintf("from %d to %d adapters, the others are empty: size %s", v.replicas, replicas, v.size)
 	}
@@ -163,6 +164,6 @@ func (v view) tooMany(d decision) news {
 	return news{
 		kind: corev1.EventTypeNormal, reason: v1alpha1.EventScaleReverted, action: fmt.Sprintf("ScaleBackFrom%d", v.replicas),
 		note: fmt.Sprintf("%s %s; those that are not wanted go %s: size %s",
-			who, count(int(v.replicas), "replica", "replicas"), until, v.size),
+			who, wording.Count(v.replicas, "replica", "replicas"), until, v.size),
 	}
 }

@@ -47,7 +47,7 @@ func (v view) scaling(d decision, m memory, now time.Time) (reason, words string
 			fmt.Sprintf("%d of %d adapters are not there yet: %s", len(absent), v.replicas, wording.List(absent, maxNamed))
 	case d.target > v.wanted() && v.waiting > 0:
 		return v1alpha1.ReasonScaleDownDelayed, fmt.Sprintf("%d adapters stay while %s for room",
-			d.target, count(int(v.waiting), "vreplica waits", "vreplicas wait"))
+			d.target, wording.Count(v.waiting, "vreplica waits", "vreplicas wait"))
 	case d.target > v.wanted():
 		return v1alpha1.ReasonScaleDownDelayed,
 			fmt.Sprintf("%d adapters stay until fewer have been enough for %s", d.target, v.delay)
@@ -61,7 +61,7 @@ func (v view) draining(d decision, m memory) string {
 	words := fmt.Sprintf("%d of %d adapters are to be removed", leaving, v.replicas)
 	if held := v.heldFrom(d.target); held > 0 {
 		words += fmt.Sprintf(", and %s on %s",
-			count(int(held), "vreplica is still", "vreplicas are still"), wording.List(v.occupied(d.target), maxNamed))
+			wording.Count(held, "vreplica is still", "vreplicas are still"), wording.List(v.occupied(d.target), maxNamed))
 	}
 	if m.blocked != "" {
 		words += "; no more than those: " + m.blocked
@@ -71,7 +71,7 @@ func (v view) draining(d decision, m memory) string {
 
 // stuck says what the StatefulSet does not do.
 func (v view) stuck() string {
-	words := fmt.Sprintf("the StatefulSet was asked for %s", count(int(v.replicas), "pod", "pods"))
+	words := fmt.Sprintf("the StatefulSet was asked for %s", wording.Count(v.replicas, "pod", "pods"))
 	if len(v.missing) > 0 {
 		words += ", and has not created " + wording.List(v.missing, maxNamed)
 	}

@@ -88,7 +88,7 @@ func (s state) obstacle(load load) (reason, message string) {
 	case len(taken) > 0:
 		return v1alpha1.ReasonNodeNameTaken, fmt.Sprintf("%s a node that is not this pool's, so the adapter is out of use; "+
 			"remove the node, or create an AdapterPool with another name instead: %s",
-			count(len(taken), "adapter has the name of", "adapters have the name of"), wording.List(taken, maxNamed))
+			wording.Count(len(taken), "adapter has the name of", "adapters have the name of"), wording.List(taken, maxNamed))
 	}
 	if troubles := s.troubles(); len(troubles) > 0 {
 		return v1alpha1.ReasonAdaptersNotReady,
@@ -100,11 +100,11 @@ func (s state) obstacle(load load) (reason, message string) {
 // inUse says what keeps a pool that is deleted.
 func (s state) inUse(load load) string {
 	if load.used == 0 {
-		return fmt.Sprintf("%s to be removed", count(len(s.nodes), "virtual node is", "virtual nodes are"))
+		return fmt.Sprintf("%s to be removed", wording.Count(len(s.nodes), "virtual node is", "virtual nodes are"))
 	}
 	return fmt.Sprintf("%s of %s still placed; scale them down or delete them: %s",
-		count(int(load.used), "vreplica", "vreplicas"),
-		count(len(load.tenants), "vpod", "vpods")+isOrAre(load.used), wording.List(load.tenants, maxNamed))
+		wording.Count(load.used, "vreplica", "vreplicas"),
+		wording.Count(len(load.tenants), "vpod", "vpods")+isOrAre(load.used), wording.List(load.tenants, maxNamed))
 }
 
 // good says that all is well, and what is out of use all the same.
@@ -198,13 +198,6 @@ func (s state) management() *metav1.Condition {
 			"creation and the removal of others. It cannot be changed; delete the StatefulSet with --cascade=orphan, and create " +
 			"it again with Parallel",
 	}
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func isOrAre(n int64) string {
