@@ -132,3 +132,37 @@ func TestRender(t *testing.T) {
 		}
 	}
 }
+
+// Each promise is checked as soon as the run measured what it is about, and is kept at its bound.
+func TestPromises(t *testing.T) {
+	takes := func(rules, adapters string, seconds float64) cost {
+		took := time.Duration(seconds * float64(time.Second))
+		return cost{rules: rules, adapters: adapters, placements: 1, wall: took, cpu: took, points: map[string]time.Duration{"Filter": took}}
+	}
+	for name, tc := range map[string]struct {
+		costs       []cost
+		wantHolding []bool
+	}{
+		"nothing measured":                        {},
+		"nothing to compare with":                 {costs: []cost{takes(ours, "5000", 1)}},
+		"a tenth of hard spreading":               {costs: []cost{takes(ours, "5000", 1), takes(inTree, "5000", 10)}, wantHolding: []bool{true}},
+		"more than a tenth of it":                 {costs: []cost{takes(ours, "5000", 1), takes(inTree, "5000", 9.9)}, wantHolding: []bool{false}},
+		"hard spreading of another size":          {costs: []cost{takes(ours, "5000", 1), takes(inTree, "1000", 9.9)}},
+		"what no spreading takes":                 {costs: []cost{takes(ours, "5000", 1), takes(none, "5000", 1)}, wantHolding: []bool{true, true}},
+		"more than no spreading takes":            {costs: []cost{takes(ours, "5000", 1), takes(none, "5000", 0.9)}, wantHolding: []bool{false, false}},
+		"as fast with 5,000 as with 100":          {costs: []cost{takes(ours, "5000", 1), takes(ours, "100", 1)}, wantHolding: []bool{true}},
+		"slower with 5,000 than with 100":         {costs: []cost{takes(ours, "5000", 1), takes(ours, "100", 0.8)}, wantHolding: []bool{false}},
+		"real nodes cost nothing":                 {costs: []cost{takes(ours, "200", 1), takes(among, "200", 1)}, wantHolding: []bool{true, true, true}},
+		"real nodes cost more than a tenth of it": {costs: []cost{takes(ours, "200", 1), takes(among, "200", 1.2)}, wantHolding: []bool{false, false, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var holding []bool
+			for _, line := range promises(tc.costs) {
+				holding = append(holding, strings.HasPrefix(line, "holds"))
+			}
+			if !slices.Equal(holding, tc.wantHolding) {
+				t.Errorf("got %v, want %v:\n%s", holding, tc.wantHolding, strings.Join(promises(tc.costs), "\n"))
+			}
+		})
+	}
+}
