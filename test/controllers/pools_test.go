@@ -189,7 +189,7 @@ func TestPoolsThatReferToOneStatefulSet(t *testing.T) {
 	p.deletePool(p.name)
 	p.saysReady(p.name, v1alpha1.ReasonDeletedInUse, "2 vreplicas of 1 vpod are still placed; scale them down or delete them: "+p.name+"/x")
 	p.tells(p.name, v1alpha1.ReasonDeletedInUse)
-	p.saysReady(second, v1alpha1.ReasonStatefulSetTaken, "AdapterPool "+p.name+" is older")
+	p.saysReady(second, v1alpha1.ReasonStatefulSetTaken, "AdapterPool "+p.name+" has StatefulSet ")
 	p.scale("x", 0)
 	p.poolGone(p.name)
 	p.saysReady(second, v1alpha1.ReasonAdaptersReady, "all adapters are ready")

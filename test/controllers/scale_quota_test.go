@@ -37,7 +37,7 @@ func TestG7_WhatAQuotaRefusesWantsNoAdapters(t *testing.T) {
 	p.scale("x", 5)
 	p.settledSum("x", 5)
 	p.scale("x", 100)
-	if says := p.condition("x", v1alpha1.ConditionScheduled, v1alpha1.ReasonCreationRefused); !strings.Contains(says, "of 95 more") {
+	if says := p.condition("x", v1alpha1.ConditionScheduled, v1alpha1.ReasonCreationRefused); !strings.Contains(says, "95 more placeholders") {
 		t.Errorf("it says %q", says)
 	}
 	p.patch("resourcequota", "vreplicas", `{"spec":{"hard":{"requests.vpod.dev/vreplicas":"15"}}}`)

@@ -109,7 +109,7 @@ func TestADrainIsTakenBack(t *testing.T) {
 		},
 		"switched off": func(p *pool) {
 			p.setAutoscaling(`{"mode":"Off"}`)
-			p.saysScaled(v1alpha1.ReasonAutoscalingOff, "the StatefulSet has 3 replicas; size 2")
+			p.saysScaled(v1alpha1.ReasonAutoscalingOff, "the StatefulSet has 3 replicas; with mode Auto it would be size 2")
 		},
 		"taken out": func(p *pool) { p.patch("adapterpool", p.name, `{"spec":{"autoscaling":null}}`) },
 		"floor":     func(p *pool) { p.setAutoscaling(`{"minReplicas":3}`) },
