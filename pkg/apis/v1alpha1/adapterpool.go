@@ -115,8 +115,8 @@ type Autoscaling struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s')",message="a duration that is not negative, such as 90s or 5m"
 	ScaleDownDelay *metav1.Duration `json:"scaleDownDelay,omitempty"`
 
-	// None, which is the default, keeps the number that is needed; Zones and Nodes round it up to a multiple of the zones, or of the real nodes,
-	// that the adapters may run on.
+	// None, which is the default, keeps the number that is needed; Zones and Nodes round it up to a multiple of the zones,
+	// or of the real nodes, that the adapters may run on.
 	// +optional
 	// +default="None"
 	ScaleUpUnit ScaleUpUnit `json:"scaleUpUnit,omitempty"`
